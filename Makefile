@@ -1,0 +1,30 @@
+# make demo   train on the embedded corpus and look at the result        make test     everything CI runs
+# make install   the set-up alone                                       make proofs   slower proofs
+# make benchmark   speed beside the peers (installs them in .venv-peers)
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install demo test proofs benchmark clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: install
+	@rm -rf runs/demo
+	$(BIN)/headway train demo --out runs/demo
+
+test: install
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+proofs: install
+	$(BIN)/pytest -m slow
+
+clean:
+	rm -rf .venv .venv-peers runs

@@ -1,0 +1,28 @@
+"""Headway: train, use and understand the architectures of the deep-learning lectures, on the computer at hand.
+
+    run = headway.load("runs/mine")
+    run.translate(["A man is riding a bicycle."])
+    headway.train(recipe, out="runs/mine")           # a recipe is a plain value: headway.core.recipe.Recipe
+
+Nothing heavy is imported before it is used.
+"""
+
+from typing import Any
+
+__version__ = "0.1.0"
+__all__ = ["load", "train"]
+
+
+def load(folder: str) -> Any:
+    """A finished (or interrupted) run, ready to use."""
+    from headway.train.run import Run
+
+    return Run(folder)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "train":
+        import importlib
+
+        return importlib.import_module("headway.train")
+    raise AttributeError(f"module `headway` has no attribute `{name}`")

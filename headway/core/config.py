@@ -1,0 +1,165 @@
+"""Configurations: frozen dataclasses, to and from JSON, with overrides such as `--training.rate 1e-3`.
+
+Whatever comes from a file or a command line is checked against the field types, and all problems are told at once.
+"""
+
+import dataclasses
+import json
+import types
+import typing
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from headway.core import registry
+from headway.core.errors import ConfigError, UnknownName, nearest, together
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Something registered, by name, with the options that differ from its defaults."""
+
+    name: str
+    options: dict[str, int | float | bool | str | None] = dataclasses.field(default_factory=dict)
+
+
+def to_json(value: Any) -> Any:
+    """A configuration as plain JSON values."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def from_json(cls: type[T], value: Any, where: str) -> T:
+    """A configuration from plain JSON values; `where` names the file in messages."""
+    problems: list[str] = []
+    result = _build(cls, value, "", problems)
+    together(problems, ConfigError, f"`{where}` does not fit", "the file was edited or damaged; restore it or train again.")
+    return typing.cast(T, result)
+
+
+def _name(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(repr(a) for a in get_args(kind))
+    if get_origin(kind) in (Union, types.UnionType):
+        return " or ".join("nothing" if a is type(None) else _name(a) for a in get_args(kind))
+    named = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    return named.get(kind) or getattr(kind, "__name__", str(kind))
+
+
+def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
+    """`value` as `kind`, or a problem noted."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(value, dict):
+            problems.append(f"`{path or 'the whole file'}` should be an object, not {json.dumps(value)[:60]}")
+            return None
+        known = {field.name: field for field in dataclasses.fields(kind)}
+        hints = typing.get_type_hints(kind)
+        for name in value.keys() - known.keys():
+            guess = nearest(name, known)
+            problems.append(f"unknown field `{path}{name}`" + (f" (did you mean `{guess}`?)" if guess else ""))
+        for name, field in known.items():
+            if name not in value and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+                problems.append(f"`{path}{name}` is missing")
+        before = len(problems)
+        built = {n: _build(hints[n], v, f"{path}{n}.", problems) for n, v in value.items() if n in known}
+        return kind(**built) if len(problems) == before and not any("missing" in p for p in problems) else None
+    if origin in (Union, types.UnionType):
+        for option in arguments:
+            attempt: list[str] = []
+            result = _build(option, value, path, attempt)
+            if not attempt:
+                return result
+    elif origin is Literal:
+        if any(type(value) is type(a) and value == a for a in arguments):
+            return value
+    elif origin is tuple:
+        if isinstance(value, list | tuple):
+            return tuple(_build(arguments[0], item, f"{path}{i}.", problems) for i, item in enumerate(value))
+    elif origin is dict:
+        if isinstance(value, dict):
+            return {str(k): _build(arguments[1], v, f"{path}{k}.", problems) for k, v in value.items()}
+    elif kind is type(None):
+        if value is None:
+            return None
+    elif kind is float and type(value) is int:
+        return float(value)
+    elif type(value) is kind:
+        return value
+    problems.append(f"`{path.rstrip('.')}` should be {_name(kind)}, not {json.dumps(value)[:60]}")
+    return None
+
+
+def parse(kind: Any, text: str, name: str) -> Any:
+    """A word of the command line as a value of type `kind`."""
+    lowered = text.lower()
+    candidates: list[Any] = []
+    for convert in (int, float):
+        try:
+            candidates.append(convert(text))
+        except ValueError:
+            pass
+    if lowered in ("true", "false", "yes", "no"):
+        candidates.append(lowered in ("true", "yes"))
+    if lowered == "none":
+        candidates.append(None)
+    candidates.append(text)
+    for candidate in candidates:
+        problems: list[str] = []
+        value = _build(kind, candidate, name, problems)
+        if not problems:
+            return value
+    choices = [a for a in get_args(kind) if isinstance(a, str)] if get_origin(kind) is Literal else []
+    guess = nearest(text, choices)
+    raise ConfigError(f"`--{name}` should be {_name(kind)}, not `{text}`", f"did you mean `{guess}`?" if guess else "")
+
+
+_SCALARS = {"int": int, "float": float, "str": str, "bool": bool, "None": type(None)}
+
+
+def option_type(annotation: str) -> Any:
+    """The type of a model option, from its annotation as it stands in the file (`int | None`, `Literal["pre", "post"]`)."""
+    if annotation.startswith("Literal["):
+        import ast
+
+        inner = ast.literal_eval("(" + annotation[len("Literal[") : -1] + ",)")
+        return Literal[inner]
+    members = [_SCALARS[part.strip()] for part in annotation.split("|")]
+    return members[0] if len(members) == 1 else Union[tuple(members)]  # noqa: UP007
+
+
+def choose(room: str, name: str, options: dict[str, str]) -> Choice:
+    """A registered thing with options as typed on a command line; every misspelling is caught without importing anything."""
+    entry = registry.get(room, name)
+    fields = {option.name: option for option in entry.options}
+    values = {}
+    for key, text in options.items():
+        if key not in fields:
+            raise UnknownName(f"option of `{entry.name}`:", f"--model.{key}", [f"--model.{f}" for f in fields], f"headway show {entry.name}")
+        values[key] = parse(option_type(fields[key].type), text, f"model.{key}")
+    return Choice(entry.name, values)
+
+
+def override(config: T, path: str, text: str) -> T:
+    """The configuration with the field at `path` (`training.rate`) replaced by what the command line says."""
+    head, _, rest = path.partition(".")
+    hints = typing.get_type_hints(type(config))
+    if head not in hints:
+        raise UnknownName("option", f"--{path}", [f"--{name}" for name in hints])
+    current = getattr(config, head)
+    if rest and dataclasses.is_dataclass(current):
+        return dataclasses.replace(config, **{head: override(current, rest, text)})  # type: ignore[type-var]
+    return dataclasses.replace(config, **{head: parse(hints[head], text, path)})  # type: ignore[type-var]
+
+
+def difference(old: Any, new: Any, path: str = "") -> list[str]:
+    """What differs between two JSON values, one line each."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        lines = []
+        for key in sorted(old.keys() | new.keys()):
+            lines += difference(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+        return lines
+    return [] if old == new else [f"`{path}`: {json.dumps(old)} -> {json.dumps(new)}"]

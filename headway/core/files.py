@@ -1,0 +1,106 @@
+"""Safe files: JSON and safetensors, written whole or not at all.
+
+A file is written under a temporary name beside its final one, synced, and renamed over it. Whoever reads at any moment, also
+after a killed process or a power cut, sees the old file or the new one and never half of either. Nothing here can run code.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import typing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from headway.core.errors import DataError, DiskError, RunError
+
+if typing.TYPE_CHECKING:
+    from torch import Tensor
+
+
+@contextlib.contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn the operating system's refusal into a message that says which file and what to do."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise DiskError(
+                f"no space left on the disk while writing `{path}`; the previous version of the file is unharmed",
+                "free some space, then continue with `headway train --resume` on the same directory.",
+            ) from problem
+        if problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
+            reason = os.strerror(problem.errno).lower()
+            raise DiskError(f"cannot write `{path}`: {reason}", "choose another place with `--out`.") from problem
+        raise
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file, then put it in place in one indivisible step."""
+    temporary = path.with_name(path.name + ".part")
+    with disk_errors(path):
+        try:
+            write(temporary)
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+            directory = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+
+
+def write_text(path: Path, text: str) -> None:
+    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def write_json(path: Path, value: object) -> None:
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> typing.Any:
+    """A JSON file of a run, or an error that says the run is damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as problem:
+        raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
+
+
+def write_tensors(path: Path, tensors: "dict[str, Tensor]", note: str = "") -> None:
+    """Tensors as safetensors. `note` is a string of the caller's, kept in the header; equal input gives equal bytes."""
+    from safetensors.torch import save
+
+    data = save({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, {"headway": note})
+    write_whole(path, lambda part: part.write_bytes(data))
+
+
+def read_tensors(path: Path) -> "tuple[dict[str, Tensor], str]":
+    """Tensors and the note that stands in the header."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, (file.metadata() or {}).get("headway", "")  # noqa: SIM118
+    except FileNotFoundError as problem:
+        raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
+    except (SafetensorError, OSError, ValueError) as problem:
+        raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a person's file, or an error that names what is wrong with the path."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as problem:
+        raise DataError(f"there is no file `{path}`", f"looked in `{Path(path).resolve().parent}`.") from problem
+    except IsADirectoryError as problem:
+        raise DataError(f"`{path}` is a directory, not a file") from problem
+    except OSError as problem:
+        raise DataError(f"cannot read `{path}`: {(problem.strerror or str(problem)).lower()}") from problem

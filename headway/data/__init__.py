@@ -1,0 +1,1 @@
+"""Collect: read pairs, tokenize, batch, examine."""

@@ -1,0 +1,1 @@
+"""Use: one stepper for every model."""

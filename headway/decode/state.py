@@ -1,0 +1,18 @@
+"""States of decoders are values: tensors in tuples and dataclasses, each with the batch as its first axis."""
+
+import dataclasses
+from typing import Any
+
+from jaxtyping import Int
+from torch import Tensor
+
+
+def pick(state: Any, rows: Int[Tensor, "n"]) -> Any:
+    """The state of some rows, in that order: reorders beams and drops finished sentences, whatever the model keeps."""
+    if isinstance(state, Tensor):
+        return state.index_select(0, rows)
+    if isinstance(state, tuple):
+        return tuple(pick(item, rows) for item in state)
+    if dataclasses.is_dataclass(state) and not isinstance(state, type):
+        return type(state)(**{f.name: pick(getattr(state, f.name), rows) for f in dataclasses.fields(state)})
+    return state

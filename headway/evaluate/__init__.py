@@ -1,0 +1,1 @@
+"""Judge: scores with signatures and intervals."""

@@ -1,0 +1,111 @@
+"""BLEU and chrF through sacrebleu, with the signature that makes a score comparable and a bootstrap interval.
+
+    BLEU  = min(1, e^(1 - r/c)) exp( 1/4 sum_{n=1..4} log p_n )          (Papineni et al. 2002; Post 2018, arXiv:1804.08771)
+    chrF2 = (1 + 2^2) P R / (2^2 P + R), over character 1- to 6-grams    (Popović 2015)
+
+The bootstrap draws as many sentences as there are, with replacement, `resamples` times, and scores each draw (Koehn 2004). The
+interval holds the middle 95 % of these scores. Both metrics are functions of a sum of counts over sentences, so sentences are
+counted once and a resample only adds the counts up again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from headway.core.errors import ConfigError, DataError, UnknownName
+
+SEED = 12345  # sacrebleu's own, so that intervals agree with its command line
+
+# `force` only silences the advice to detokenize, which would come back at every validation.
+METRICS: dict[str, Callable[[], Metric]] = {"bleu": lambda: BLEU(force=True), "chrf": CHRF}
+
+
+@dataclass(frozen=True)
+class Score:
+    """`value` on the scale of 0 to 100, between the ends of its 95 % bootstrap interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:.1f} [{self.low:.1f}, {self.high:.1f}] {self.signature}"
+
+
+def bleu(hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
+    """Corpus BLEU of raw (detokenized) text. `resamples=0` skips the interval: low = high = value."""
+    return score("bleu", hypotheses, references, resamples, seed)
+
+
+def chrf(hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
+    """Corpus chrF2 of raw text. `resamples=0` skips the interval: low = high = value."""
+    return score("chrf", hypotheses, references, resamples, seed)
+
+
+def score(metric: str, hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
+    check(resamples, least=0)
+    judge, counts = count(metric, hypotheses, references)
+    whole = judge._compute_score_from_stats(list(counts.sum(0)))
+    value = low = high = float(whole.score)
+    if resamples:
+        scores = np.sort(resampled(judge, counts, resamples, seed))
+        tail = resamples // 40  # 2.5 % on each side, as in sacrebleu
+        # With a handful of sentences a resample is often worse than the whole; the interval never excludes the score itself.
+        low, high = min(value, float(scores[tail])), max(value, float(scores[-tail - 1]))
+        judge.n_bootstrap, judge.seed = resamples, seed  # they belong into the signature
+    return Score(whole.name, value, low, high, str(judge.get_signature()))
+
+
+def paired_bootstrap(
+    a: list[str], b: list[str], references: list[str], metric: str = "bleu", resamples: int = 1000, seed: int = SEED
+) -> float:
+    """The p-value of "systems a and b are equally good", two-sided, from resamples that draw the same sentences for both.
+
+        p = (1 + #{i : |d_i - d| >= |d|}) / (1 + resamples),   d = score(a) - score(b), d_i the same on resample i
+
+    Centring d_i on d makes the resamples obey the hypothesis (Efron & Tibshirani 1993, section 16.4). sacrebleu's `PairedTest` is
+    not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 + resamples).
+    """
+    check(resamples, least=1)
+    judge, counts_a = count(metric, a, references)
+    _, counts_b = count(metric, b, references)
+    value_a, value_b = (judge._compute_score_from_stats(list(counts.sum(0))).score for counts in (counts_a, counts_b))
+    d = value_a - value_b
+    d_i = resampled(judge, counts_a, resamples, seed) - resampled(judge, counts_b, resamples, seed)
+    return float((1 + np.count_nonzero(np.abs(d_i - d) >= abs(d) - 1e-9)) / (1 + resamples))
+
+
+def count(metric: str, hypotheses: list[str], references: list[str]) -> tuple[Metric, np.ndarray]:
+    """sacrebleu's metric and its counts, one row per sentence."""
+    if metric not in METRICS:
+        raise UnknownName("metric", metric, METRICS)
+    if not hypotheses:
+        raise DataError("there are no translations to score", "expected one translation per reference.")
+    if len(hypotheses) != len(references):
+        raise DataError(
+            f"{len(hypotheses)} translations cannot be compared with {len(references)} references",
+            "both need the same number of lines; keep empty translations as empty lines.",
+        )
+    judge = METRICS[metric]()
+    return judge, np.array(judge._extract_corpus_statistics(hypotheses, [references]), dtype=np.float64)
+
+
+def resampled(judge: Metric, counts: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """The score of every resample. The same seed draws the same sentences, for any metric and system.
+
+    One row of draws at a time is the same stream of numbers as sacrebleu's one large matrix, without its memory.
+    """
+    generator, n = np.random.default_rng(seed), len(counts)
+    sums = (np.bincount(generator.choice(n, size=n), minlength=n) @ counts for _ in range(resamples))
+    return np.array([judge._compute_score_from_stats(list(row)).score for row in sums])
+
+
+def check(resamples: int, least: int) -> None:
+    if resamples < least:
+        raise ConfigError(f"`resamples` is {resamples}, expected {least} or more", "1000 is customary.")

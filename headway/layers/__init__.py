@@ -1,0 +1,1 @@
+"""The parts: mixers (attention, recurrence), positions, norms, feed-forward, embedding, residuals."""

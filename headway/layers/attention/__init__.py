@@ -1,0 +1,1 @@
+"""Attention mixers: every position looks at others."""

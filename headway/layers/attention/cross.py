@@ -1,0 +1,50 @@
+from dataclasses import dataclass
+
+from einops import rearrange
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from headway.layers.attention.weights import Weights
+from headway.layers.scores.scaled import Scaled
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """Keys and values of the sequence that is looked at, computed once."""
+
+    k: Float[Tensor, "b h s e"]
+    v: Float[Tensor, "b h s e"]
+    keep: Bool[Tensor, "b s"] | None
+
+
+class Cross(nn.Module):
+    """Cross-attention: queries from one sequence A, keys and values from another sequence B.
+
+        Q = A W_Q,   K = B W_K,   V = B W_V,   Y = softmax(Q K^T / sqrt(e)) V W_O        per head, as in `multihead`
+
+    Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; lecture C, section 6.2.
+    """
+
+    aliases = ("cross-attention", "encoder-decoder attention")
+
+    def __init__(self, width: int, heads: int, score: type[nn.Module] = Scaled) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(width, width)
+        self.memory = nn.Linear(width, 2 * width)  # K and V of all heads in one product
+        self.weights = Weights(score(width // heads))
+        self.output = nn.Linear(width, width)
+
+    def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Remembered:
+        k, v = rearrange(self.memory(memory), "b s (two h e) -> two b h s e", two=2, h=self.heads)
+        return Remembered(k, v, keep)
+
+    def forward(self, x: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
+        q = rearrange(self.query(x), "b t (h e) -> b h t e", h=self.heads)
+        allowed = None if seen.keep is None else seen.keep[:, None, None, :]
+        return self.output(rearrange(self.weights(q, seen.k, seen.v, allowed), "b h t e -> b t (h e)"))
+
+    def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
+        """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
+        grouped = rearrange(x, "(b k) d -> b k d", b=seen.k.shape[0])
+        return rearrange(self(grouped, seen), "b k d -> (b k) d")

@@ -1,0 +1,63 @@
+"""The core of every attention: scores, softmax over the keys, weighted sum of the values.
+
+    A_ts = softmax_s(e_ts + log M_ts),    out_t = sum_s A_ts v_s
+
+Two ways to the same numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever somebody
+asks for the maps (`recorded`), or when the score is not one that the kernel knows; a contract checks that both agree.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+
+class Weights(nn.Module):
+    """Attention weights A from a score, and what they make of the values. Holds no parameters but the score's."""
+
+    def __init__(self, score: nn.Module) -> None:
+        super().__init__()
+        self.score = score
+        self.maps: list[Tensor] | None = None  # a list while somebody records
+
+    def forward(
+        self,
+        q: Float[Tensor, "b h t e"],
+        k: Float[Tensor, "b h s e"],
+        v: Float[Tensor, "b h s e"],
+        allowed: Bool[Tensor, "#b #h #t s"] | None = None,
+        causal: bool = False,
+    ) -> Float[Tensor, "b h t e"]:
+        """`causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix."""
+        if self.maps is None and self.score.scale is not None:
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, is_causal=causal, scale=self.score.scale)
+        e = self.score(q, k)
+        if causal:
+            allowed = e.new_ones(e.shape[-2:], dtype=bool).tril()
+        if allowed is not None:
+            e = e.masked_fill(~allowed, float("-inf"))
+        a = e.softmax(-1)
+        if self.maps is not None:
+            self.maps.append(a.detach())
+        return a @ v
+
+
+@contextlib.contextmanager
+def recorded(model: nn.Module) -> Iterator[dict[str, list[Tensor]]]:
+    """Record the weights of every attention in the model, by module path, while the block runs.
+
+    with recorded(model) as maps:
+        model(source, target)
+    maps["decoder.0.cross"][0]     # "b h t s" of the first call
+    """
+    modules = {name.removesuffix(".weights"): m for name, m in model.named_modules() if isinstance(m, Weights)}
+    maps: dict[str, list[Tensor]] = {name: [] for name in modules}
+    for name, module in modules.items():
+        module.maps = maps[name]
+    try:
+        yield maps
+    finally:
+        for module in modules.values():
+            module.maps = None

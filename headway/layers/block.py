@@ -1,0 +1,63 @@
+"""One block for every architecture: a mixer along the sequence, a feed-forward network across the width, residuals around both."""
+
+from typing import Any
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from headway.layers.attention.cross import Cross, Remembered
+from headway.layers.feedforward import Feedforward
+from headway.layers.residual import PostNorm, PreNorm
+
+Residual = type[PreNorm] | type[PostNorm]
+
+
+class Block(nn.Module):
+    """x -> mixer -> feed-forward. The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal."""
+
+    def __init__(self, width: int, mixer: nn.Module, feedforward: Feedforward, residual: Residual, dropout: float) -> None:
+        super().__init__()
+        self.mixer, self.feedforward = mixer, feedforward
+        self.around_mixer, self.around_feedforward = residual(width, dropout), residual(width, dropout)
+
+    def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
+        x = self.around_mixer(x, lambda y: self.mixer(y, keep))
+        return self.around_feedforward(x, self.feedforward)
+
+    def step(self, x: Float[Tensor, "b d"], state: Any) -> tuple[Float[Tensor, "b d"], Any]:
+        x, state = step_around(self.around_mixer, self.mixer, x, state)
+        return self.around_feedforward(x, self.feedforward), state
+
+
+class CrossBlock(nn.Module):
+    """x -> mixer -> cross-attention to a memory -> feed-forward: the decoder block of the Transformer."""
+
+    def __init__(
+        self, width: int, mixer: nn.Module, cross: Cross, feedforward: Feedforward, residual: Residual, dropout: float
+    ) -> None:
+        super().__init__()
+        self.mixer, self.cross, self.feedforward = mixer, cross, feedforward
+        self.around_mixer, self.around_cross = residual(width, dropout), residual(width, dropout)
+        self.around_feedforward = residual(width, dropout)
+
+    def forward(self, x: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
+        x = self.around_mixer(x, self.mixer)
+        x = self.around_cross(x, lambda y: self.cross(y, seen))
+        return self.around_feedforward(x, self.feedforward)
+
+    def step(self, x: Float[Tensor, "b d"], state: Any, seen: Remembered) -> tuple[Float[Tensor, "b d"], Any]:
+        x, state = step_around(self.around_mixer, self.mixer, x, state)
+        x = self.around_cross(x, lambda y: self.cross.step(y, seen))
+        return self.around_feedforward(x, self.feedforward), state
+
+
+def step_around(residual: nn.Module, mixer: nn.Module, x: Tensor, state: Any) -> tuple[Tensor, Any]:
+    """One step of the mixer inside its residual; the new state comes out beside the sum."""
+    after = state
+
+    def sublayer(y: Tensor) -> Tensor:
+        nonlocal after
+        z, after = mixer.step(y, state)
+        return z
+
+    return residual(x, sublayer), after

@@ -1,0 +1,24 @@
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+class Embedding(nn.Module):
+    """Token embeddings that also serve as the output matrix: x_t = sqrt(d) E[w_t], logits = h E^T.
+
+    Press & Wolf 2017, "Using the output embedding to improve language models", https://arxiv.org/abs/1608.05859; with entries of
+    variance 1/d the factor sqrt(d) gives unit-variance inputs, and the logits start near unit variance as well.
+    """
+
+    aliases = ("tied embeddings", "shared embeddings", "weight tying")
+
+    def __init__(self, vocabulary: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)
+
+    def forward(self, ids: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
+        return F.embedding(ids, self.weight) * self.weight.shape[1] ** 0.5
+
+    def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
+        return F.linear(hidden, self.weight)

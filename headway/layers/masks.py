@@ -1,0 +1,96 @@
+"""Which keys a query may look at, as values that compose: `Causal() & Window(128)`, `Window(64) | First(1)`.
+
+The lecture's masked attention multiplies by a 0/1 matrix M before normalising; M_ts = 1 where position t may see position s.
+A mask here is a rule for M that holds at any length; `matrix(t, s)` writes it out.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+
+class Mask:
+    """A rule that says which key positions s a query position t may see."""
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        """Elementwise rule on positions that broadcast against each other."""
+        raise TypeError(f"`{type(self).__name__}` is a mask without a rule")
+
+    def matrix(self, queries: int, keys: int, offset: int = 0) -> Bool[Tensor, "t s"]:
+        """The rule as a matrix; the first query stands at position `offset`."""
+        return self.allows(torch.arange(offset, offset + queries)[:, None], torch.arange(keys)[None, :])
+
+    def __and__(self, other: "Mask") -> "Mask":
+        return Both(self, other)
+
+    def __or__(self, other: "Mask") -> "Mask":
+        return Either(self, other)
+
+
+@dataclass(frozen=True)
+class Everything(Mask):
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return torch.ones_like(t + s, dtype=torch.bool)
+
+
+@dataclass(frozen=True)
+class Causal(Mask):
+    """s <= t: the future is invisible."""
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return s <= t
+
+
+@dataclass(frozen=True)
+class Window(Mask):
+    """|t - s| < size: only neighbours."""
+
+    size: int
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return (t - s).abs() < self.size
+
+
+@dataclass(frozen=True)
+class First(Mask):
+    """The first `count` keys, for everybody."""
+
+    count: int
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return (s < self.count).expand(torch.broadcast_shapes(t.shape, s.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix(Mask):
+    """Any 0/1 matrix, written out."""
+
+    values: Bool[Tensor, "t s"]
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return self.values[t, s]
+
+
+@dataclass(frozen=True)
+class Both(Mask):
+    left: Mask
+    right: Mask
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return self.left.allows(t, s) & self.right.allows(t, s)
+
+
+@dataclass(frozen=True)
+class Either(Mask):
+    left: Mask
+    right: Mask
+
+    def allows(self, t: Tensor, s: Tensor) -> Tensor:
+        return self.left.allows(t, s) | self.right.allows(t, s)
+
+
+def is_causal(mask: Mask, length: int = 64) -> bool:
+    """Whether nothing of the future is allowed (read off the written-out matrix)."""
+    return not bool(mask.matrix(length, length).triu(1).any())

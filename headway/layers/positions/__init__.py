@@ -1,0 +1,1 @@
+"""Positions: what tells one place in a sequence from another."""

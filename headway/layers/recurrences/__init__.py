@@ -1,0 +1,1 @@
+"""Recurrences: a state carried from one position to the next."""

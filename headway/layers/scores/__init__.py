@@ -1,0 +1,1 @@
+"""Attention scores: how well a query fits a key."""

@@ -1,0 +1,25 @@
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Additive(nn.Module):
+    """Additive score: e_ts = u^T tanh(W1 k_s + W2 q_t).
+
+    Bahdanau, Cho, Bengio 2015, "Neural machine translation by jointly learning to align and translate",
+    https://arxiv.org/abs/1409.0473.
+    """
+
+    aliases = ("Bahdanau attention", "MLP attention", "concat attention")
+    scale = None  # no fused kernel computes this score
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.key = nn.Linear(width, width, bias=False)  # W1
+        self.query = nn.Linear(width, width, bias=False)  # W2
+        self.vector = nn.Parameter(torch.empty(width))  # u
+        nn.init.uniform_(self.vector, -(width**-0.5), width**-0.5)
+
+    def forward(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> Float[Tensor, "b h t s"]:
+        both = self.query(q).unsqueeze(-2) + self.key(k).unsqueeze(-3)  # b h t s e
+        return both.tanh() @ self.vector

@@ -1,0 +1,19 @@
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Scaled(nn.Module):
+    """Scaled dot product: e_ts = q_t . k_s / sqrt(e).
+
+    Var[q . k] = e for independent unit-variance entries, so the division keeps the softmax out of saturation.
+    Vaswani et al. 2017, "Attention is all you need", https://arxiv.org/abs/1706.03762, section 3.2.1.
+    """
+
+    aliases = ("scaled dot-product attention", "key-query-value attention", "Vaswani attention")
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.scale = width**-0.5  # what the fused kernel multiplies by
+
+    def forward(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> Float[Tensor, "b h t s"]:
+        return (q * self.scale) @ k.transpose(-2, -1)

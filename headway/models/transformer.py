@@ -1,0 +1,104 @@
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from headway.core import registry
+from headway.layers.attention.cross import Cross, Remembered
+from headway.layers.attention.multihead import Multihead
+from headway.layers.block import Block, CrossBlock
+from headway.layers.dropout import Dropout
+from headway.layers.embedding import Embedding
+from headway.layers.feedforward import Feedforward
+from headway.layers.masks import Causal, Mask
+from headway.layers.residual import RESIDUALS
+
+
+@dataclass(frozen=True)
+class Config:
+    width: int = 256  # d, the width of every position
+    depth: int = 3  # blocks in the encoder, and in the decoder
+    heads: int = 4  # attention heads; must divide the width
+    inner: int = 1024  # f, the width inside the feed-forward network
+    dropout: float = 0.1  # on every sublayer and on the embeddings
+    norm: Literal["pre", "post"] = "pre"  # where the norm stands: before the sublayer, or after the sum as in 2017
+    position: Literal["sinusoidal", "learned"] = "sinusoidal"  # how places are told apart
+    share: bool = True  # one embedding for source, target and output
+
+
+class Transformer(nn.Module):
+    """Transformer: an encoder and a decoder made of attention only.
+
+        encoder block:   x -> self-attention -> feed-forward
+        decoder block:   y -> causal self-attention -> cross-attention to the encoder's output -> feed-forward
+
+    each inside a residual connection with layer normalisation. Vaswani et al. 2017, "Attention is all you need",
+    https://arxiv.org/abs/1706.03762; lectures A to E.
+    """
+
+    aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer")
+
+    def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int, encoder_mask: Mask | None = None) -> None:
+        super().__init__()
+        c = self.config = config
+        residual = RESIDUALS[c.norm]
+        position = registry.get("positions", c.position).load()
+        self.source = Embedding(source_vocabulary, c.width)
+        self.target = self.source if c.share else Embedding(target_vocabulary, c.width)
+        self.source_position, self.target_position = position(c.width), position(c.width)
+        self.dropout = Dropout(c.dropout)
+        self.encoder = nn.ModuleList(
+            Block(c.width, Multihead(c.width, c.heads, encoder_mask), Feedforward(c.width, c.inner, c.dropout), residual, c.dropout)
+            for _ in range(c.depth)
+        )
+        self.encoder_norm = residual.final(c.width)
+        self.decoder = nn.ModuleList(
+            CrossBlock(
+                c.width,
+                Multihead(c.width, c.heads, Causal()),
+                Cross(c.width, c.heads),
+                Feedforward(c.width, c.inner, c.dropout),
+                residual,
+                c.dropout,
+            )
+            for _ in range(c.depth)
+        )
+        self.decoder_norm = residual.final(c.width)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+
+    def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> Float[Tensor, "b s d"]:
+        x = self.dropout(self.source(source) + self.source_position(source.shape[1]))
+        for block in self.encoder:
+            x = block(x, keep)
+        return self.encoder_norm(x)
+
+    def _remember(self, source: Tensor, keep: Tensor) -> tuple[Remembered, ...]:
+        encoded = self.encode(source, keep)
+        return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
+
+    def forward(
+        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
+    ) -> Float[Tensor, "b t d"]:
+        x = self.dropout(self.target(target) + self.target_position(target.shape[1]))
+        for block, seen in zip(self.decoder, self._remember(source, keep), strict=True):
+            x = block(x, seen)
+        return self.decoder_norm(x)
+
+    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Any, Any]:
+        return self._remember(source, keep), tuple(block.mixer.start(len(source)) for block in self.decoder)
+
+    def step(self, token: Int[Tensor, "bk"], state: Any, memory: Any) -> tuple[Float[Tensor, "bk d"], Any]:
+        past = state[0][0].shape[2]
+        x = self.target(token) + self.target_position(1, past)[0]
+        after = []
+        for block, cache, seen in zip(self.decoder, state, memory, strict=True):
+            x, cache = block.step(x, cache, seen)
+            after.append(cache)
+        return self.decoder_norm(x), tuple(after)
+
+    def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
+        return self.target.logits(hidden)

@@ -1,0 +1,1 @@
+"""Choose: what a batch is, what the loss is, which figures count."""

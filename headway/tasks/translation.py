@@ -1,0 +1,194 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.core.errors import DataError
+from headway.core.files import read_json, write_text
+from headway.core.recipe import Recipe
+from headway.core.seeds import derive
+from headway.data.batches import PairBatch, PairBatches, pad
+from headway.data.doctor import Report, examine
+from headway.data.pairs import Pairs, read_pairs
+from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.decode.beam import beam_search
+from headway.decode.greedy import greedy
+from headway.decode.hypothesis import Hypothesis
+from headway.evaluate.translation import bleu, chrf
+from headway.models.encoder_decoder import EncoderDecoder
+from headway.tasks.cross_entropy import linear_cross_entropy
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What the files hold: pairs to train on, pairs set apart, and what the doctor said."""
+
+    train: Pairs
+    validation: Pairs
+    report: Report
+
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        return {"train": self.train.fingerprint, "validation": self.validation.fingerprint}
+
+
+def collect(recipe: Recipe) -> Corpus:
+    """Read, set apart, examine. The same recipe and files give the same corpus."""
+    data = recipe.data
+    languages = _two(data.languages)
+    if data.grammar is not None:
+        from headway.data.grammar.corpus import generate
+
+        train = _gold(generate(data.grammar, "train", recipe.seed), "the embedded grammar")
+        validation = _gold(generate(500, "validation", recipe.seed), "the embedded grammar (validation)")
+    else:
+        train = read_pairs(data.source, data.target, data.pairs, languages)
+        if data.validation_source or data.validation_pairs:
+            validation = read_pairs(data.validation_source, data.validation_target, data.validation_pairs, languages)
+        else:
+            train, validation = _set_apart(train, recipe.seed)
+    train, report = examine(train, heldout=validation, limit=data.longest)
+    validation, _ = examine(validation, limit=data.longest)
+    return Corpus(train, validation, report)
+
+
+def _two(languages: str | None) -> tuple[str, str] | None:
+    if languages is None:
+        return None
+    parts = [part.strip() for part in languages.split(",")]
+    if len(parts) != 2:
+        raise DataError(f"`--languages {languages}` should name two languages", "write them like `--languages en,de`.")
+    return parts[0], parts[1]
+
+
+def _gold(pairs: Sequence[Any], origin: str) -> Pairs:
+    sources, targets = tuple(p.source for p in pairs), tuple(p.target for p in pairs)
+    return Pairs(sources, targets, tuple(range(1, len(pairs) + 1)), origin, ())
+
+
+def _set_apart(pairs: Pairs, seed: int) -> tuple[Pairs, Pairs]:
+    """A twentieth, at most 1,000 pairs, drawn by the seed."""
+    count = min(1000, max(1, len(pairs) // 20))
+    if len(pairs) < 2:
+        raise DataError(f"{pairs.origin} holds {len(pairs)} pair; at least two are needed, one to train on and one to validate with")
+    chosen = set(np.random.default_rng(derive(seed, "validation")).permutation(len(pairs))[:count].tolist())
+
+    def part(inside: bool, name: str) -> Pairs:
+        rows = [i for i in range(len(pairs)) if (i in chosen) == inside]
+        take = lambda values: tuple(values[i] for i in rows)  # noqa: E731
+        return Pairs(take(pairs.sources), take(pairs.targets), take(pairs.lines), pairs.origin + name, pairs.problems if not inside else ())
+
+    return part(False, ""), part(True, " (set apart for validation)")
+
+
+class Translation:
+    """Translation: a sentence of one language in, the sentence of another out.
+
+    loss: smoothed cross-entropy of the next target token; figures: BLEU and chrF of greedy translations of held-out sentences.
+    """
+
+    aliases = ("machine translation", "NMT", "neural machine translation")
+
+    def __init__(self, source: Tokenizer, target: Tokenizer) -> None:
+        self.source, self.target = source, target
+
+    # -- tokenizers, from data or from a run -------------------------------------------------------------------------
+
+    @classmethod
+    def fit(cls, recipe: Recipe, corpus: Corpus) -> "Translation":
+        """Train the tokenizers on the training pairs."""
+        kind, size = recipe.tokens.kind, recipe.tokens.size or 8000
+        if recipe.tokens.joint:
+            both = train_tokenizer(kind, [*corpus.train.sources, *corpus.train.targets], size)
+            return cls(both, both)
+        return cls(train_tokenizer(kind, corpus.train.sources, size), train_tokenizer(kind, corpus.train.targets, size))
+
+    def save(self, folder: Path) -> None:
+        if self.source is self.target:
+            write_text(folder / "tokenizer.json", self.source.to_json())
+        else:
+            write_text(folder / "tokenizer.source.json", self.source.to_json())
+            write_text(folder / "tokenizer.target.json", self.target.to_json())
+
+    @classmethod
+    def load(cls, recipe: Recipe, folder: Path) -> "Translation":
+        names = ["tokenizer.json"] if recipe.tokens.joint else ["tokenizer.source.json", "tokenizer.target.json"]
+        tokenizers = []
+        for name in names:
+            read_json(folder / name)  # a missing or damaged file is told as such
+            tokenizers.append(Tokenizer.from_json((folder / name).read_text(encoding="utf-8")))
+        return cls(tokenizers[0], tokenizers[-1])
+
+    # -- training ----------------------------------------------------------------------------------------------------
+
+    def batches(self, pairs: Pairs, budget: int, seed: int) -> PairBatches:
+        special = (self.source.pad, self.source.bos, self.source.eos)
+        sources, targets = self.source.encode(list(pairs.sources)), self.target.encode(list(pairs.targets))
+        return PairBatches(sources, targets, budget=budget, seed=seed, special=special)
+
+    def loss(self, model: Any, batch: PairBatch, smoothing: float) -> tuple[Tensor, Tensor, int]:
+        """Summed smoothed loss, summed negative log-likelihood, and the number of tokens. Padding costs nothing here."""
+        real = batch.wanted.flatten() != self.target.pad
+        hidden = model(batch.source, batch.keep, batch.target).flatten(0, 1)
+        wanted = batch.wanted.flatten()
+        if not bool(real.all()):
+            rows = real.nonzero()[:, 0]
+            hidden, wanted = hidden.index_select(0, rows), wanted[rows]
+        loss, nll = linear_cross_entropy(hidden, model.target.weight, wanted, smoothing)
+        return loss, nll, len(wanted)
+
+    # -- using -------------------------------------------------------------------------------------------------------
+
+    def search(
+        self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64
+    ) -> list[list[tuple[str, Hypothesis]]]:
+        """For each text its translations, best first. Texts are batched with others of like length; the answer does not depend on it."""
+        ids = self.source.encode([text.strip() for text in texts])
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        results: list[list[tuple[str, Hypothesis]]] = [[] for _ in texts]
+        for start in range(0, len(order), batch):
+            rows = order[start : start + batch]
+            source = pad([[*ids[i], self.source.eos] for i in rows], self.source.pad)
+            limits = [2 * len(ids[i]) + 10 for i in rows]
+            arguments = (model, source, source != self.source.pad, self.target.bos, self.target.eos, limits)
+            found = [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
+            for i, hypotheses in zip(rows, found, strict=True):
+                decoded = self.target.decode([list(h.ids) for h in hypotheses]) if ids[i] else [""] * len(hypotheses)
+                results[i] = list(zip(decoded, hypotheses, strict=True))
+        return results
+
+    def translate(self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64) -> list[str]:
+        return [best[0][0] for best in self.search(model, texts, beam, penalty, batch)]
+
+
+class Validation:
+    """The held-out pairs, judged again and again during training."""
+
+    def __init__(self, task: Translation, pairs: Pairs, budget: int, sentences: int = 500) -> None:
+        self.task, self.pairs, self.sentences = task, pairs, sentences
+        self.budget = budget
+
+    @cached_property
+    def batches(self) -> list[PairBatch]:
+        return self.task.batches(self.pairs, self.budget, 0).in_order()
+
+    def __call__(self, model: Any) -> dict[str, Any]:
+        """Nats per token over all pairs; BLEU and chrF of the first ones, greedily decoded; two samples."""
+        with torch.inference_mode():
+            sums = [self.task.loss(model, batch, 0.0) for batch in self.batches]
+        nats = sum(float(nll) for _, nll, _ in sums) / sum(count for _, _, count in sums)
+        sources, references = list(self.pairs.sources[: self.sentences]), list(self.pairs.targets[: self.sentences])
+        hypotheses = self.task.translate(model, sources)
+        score = bleu(hypotheses, references, resamples=0)
+        return {
+            "nats": nats,
+            "bleu": score.value,
+            "chrf": chrf(hypotheses, references, resamples=0).value,
+            "signature": score.signature,
+            "samples": [list(t) for t in zip(sources[:3], hypotheses[:3], references[:3], strict=True)],
+        }

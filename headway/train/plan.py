@@ -1,0 +1,86 @@
+"""What a person did not choose, chosen from the size of the data and the budget, and said aloud.
+
+The dials were set by measurements (docs/findings.md): small data wants a small vocabulary, a narrow model and much dropout;
+a short budget wants a model that is fast rather than large.
+"""
+
+from dataclasses import dataclass, replace
+
+from headway.core import registry
+from headway.core.config import Choice
+from headway.core.errors import UsageError
+from headway.core.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is to learn from."""
+
+    pairs: int
+    characters: int  # on the target side
+
+
+def plan_tokens(recipe: Recipe, size: Size) -> Recipe:
+    """A vocabulary that the data can fill: every entry should be met some hundred times."""
+    if recipe.tokens.size is not None:
+        return recipe
+    chosen = max(500, min(16000, round(size.characters / 350 / 500) * 500))
+    return replace(recipe, tokens=replace(recipe.tokens, size=chosen))
+
+
+def plan_model(recipe: Recipe, size: Size) -> Recipe:
+    """Width, depth and dropout by the amount of data."""
+    small, large = size.pairs < 8000, size.pairs > 300_000
+    width = 128 if small else 512 if large else 256
+    dials = {"width": width, "dropout": 0.3 if small else 0.1 if large else 0.2}
+    if recipe.model.name == "transformer":
+        dials |= {"depth": 3, "heads": width // 64, "inner": 2 * width if not large else 4 * width}
+    known = {option.name for option in registry.get("models", recipe.model.name).options}
+    options = {k: v for k, v in dials.items() if k in known} | recipe.model.options
+    return replace(recipe, model=Choice(recipe.model.name, options))
+
+
+def plan_training(recipe: Recipe, size: Size) -> Recipe:
+    training = recipe.training
+    if sum(v is not None for v in (training.minutes, training.steps, training.epochs)) > 1:
+        raise UsageError("more than one budget was given", "choose one of `--minutes`, `--steps` and `--epochs`.")
+    if training.minutes is None and training.steps is None and training.epochs is None:
+        training = replace(training, minutes=10.0)
+    if training.batch is None:
+        training = replace(training, batch=1024 if size.pairs < 8000 else 2048)
+    if training.rate is None:
+        training = replace(training, rate=2e-3)
+    return replace(recipe, training=training)
+
+
+def plan_steps(recipe: Recipe, per_epoch: int, seconds: float | None) -> Recipe:
+    """The number of steps, once and for all: the schedule is a function of it. `seconds` per step was measured for `--minutes`."""
+    training = recipe.training
+    total = training.steps
+    if training.epochs is not None:
+        total = max(1, round(training.epochs * per_epoch / training.accumulate))
+    elif training.minutes is not None and seconds is not None:
+        total = max(1, int(training.minutes * 60 / seconds))
+    total = total or 1
+    training = replace(training, steps=total)
+    if training.warmup is None:
+        training = replace(training, warmup=max(1, min(1000, total // 10)))
+    if training.validate is None:
+        training = replace(training, validate=max(1, min(2000, total // 12)))
+    if training.average is None:
+        training = replace(training, average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6))
+    if training.patience is None:
+        training = replace(training, patience=10)
+    return replace(recipe, training=training)
+
+
+def said(recipe: Recipe, vocabulary: int, parameters: int, size: Size, per_epoch: int) -> str:
+    """The plan in two sentences."""
+    t, options = recipe.training, ", ".join(f"{k} {v}" for k, v in recipe.model.options.items())
+    epochs = (t.steps or 0) * t.accumulate / per_epoch
+    return (
+        f"model: {recipe.model.name} ({options}), {parameters / 1e6:.2f} million parameters, "
+        f"{recipe.tokens.kind} vocabulary of {vocabulary:,}\n"
+        f"plan: {t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs of {size.pairs:,} pairs, AdamW at {t.rate:g} "
+        f"({t.schedule}, {t.warmup} steps of warm-up), validation every {t.validate} steps"
+    )

@@ -1,0 +1,18 @@
+"""Learning-rate schedules: the share of the highest rate at step n of N, after a linear warm-up of W steps.
+
+    cosine         (1 + cos(pi x)) / 2, x = (n - W) / (N - W)      Loshchilov & Hutter 2017, https://arxiv.org/abs/1608.03983
+    inverse_root   sqrt(W / n)                                     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
+    constant       1
+"""
+
+import math
+
+
+def share(schedule: str, step: int, total: int, warmup: int) -> float:
+    if step < warmup:
+        return (step + 1) / warmup
+    if schedule == "cosine":
+        return 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
+    if schedule == "inverse_root":
+        return math.sqrt(max(1, warmup) / max(1, step + 1))
+    return 1.0
