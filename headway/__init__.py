@@ -7,7 +7,12 @@
 Nothing heavy is imported before it is used.
 """
 
+import os
 from typing import Any
+
+# torch's threads wait for each other by spinning. When any other program wants a core, they spin against it, and a training step takes
+# fifty times as long (docs/findings.md). Sleeping instead costs little on a quiet machine. Must be set before torch is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 __version__ = "0.1.0"
 __all__ = ["load", "train"]

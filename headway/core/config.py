@@ -143,16 +143,16 @@ def choose(room: str, name: str, options: dict[str, str]) -> Choice:
     return Choice(entry.name, values)
 
 
-def override(config: T, path: str, text: str) -> T:
+def override(config: T, path: str, text: str, prefix: str = "") -> T:
     """The configuration with the field at `path` (`training.rate`) replaced by what the command line says."""
     head, _, rest = path.partition(".")
     hints = typing.get_type_hints(type(config))
     if head not in hints:
-        raise UnknownName("option", f"--{path}", [f"--{name}" for name in hints])
+        raise UnknownName("option", f"--{prefix}{path}", [f"--{prefix}{name}" for name in hints])
     current = getattr(config, head)
     if rest and dataclasses.is_dataclass(current):
-        return dataclasses.replace(config, **{head: override(current, rest, text)})  # type: ignore[type-var]
-    return dataclasses.replace(config, **{head: parse(hints[head], text, path)})  # type: ignore[type-var]
+        return dataclasses.replace(config, **{head: override(current, rest, text, f"{prefix}{head}.")})  # type: ignore[type-var]
+    return dataclasses.replace(config, **{head: parse(hints[head], text, prefix + path)})  # type: ignore[type-var]
 
 
 def difference(old: Any, new: Any, path: str = "") -> list[str]:

@@ -104,3 +104,11 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"`{path}` is a directory, not a file") from problem
     except OSError as problem:
         raise DataError(f"cannot read `{path}`: {(problem.strerror or str(problem)).lower()}") from problem
+
+
+def expect_run(folder: Path) -> None:
+    """Say what is wrong if `folder` cannot be a run, without reading more than its names."""
+    if not folder.is_dir():
+        raise RunError(f"there is no directory `{folder}`", "a run is the directory that `headway train ... --out` made.")
+    if not (folder / "recipe.json").exists():
+        raise RunError(f"`{folder}` is not a run: there is no `recipe.json` in it", "`headway train ... --out` makes one.")

@@ -1,7 +1,7 @@
 """What exists, found by reading the folders: a file in a room is an entry, and its name is the file's name.
 
 A room is a folder (`models`, `layers/positions` ...). A file `rotary.py` in it that holds a class (or a function) of the same name is the entry `rotary`:
-one name in three places and no list to keep. The class says under which names the lectures know it (`aliases`), and options are
+one name in three places and no list to keep. The class says under which names the lectures know it (`aliases`; a class without is not an entry), and options are
 the fields of the frozen dataclass `Config` in the same file. All of that is read from the syntax tree: nothing is imported before
 `load`, so `headway list`, `headway find` and every misspelt name answer without waiting for torch.
 """
@@ -81,12 +81,10 @@ def _read(path: Path, room: str) -> Entry | None:
     node = next((n for name, n in nodes.items() if _slug(name) == _slug(path.stem)), None)
     if node is None:
         return None
-    aliases: tuple[str, ...] = ()
-    for item in node.body:
-        if isinstance(item, ast.AnnAssign | ast.Assign):
-            targets = [item.target] if isinstance(item, ast.AnnAssign) else item.targets
-            if any(isinstance(t, ast.Name) and t.id == "aliases" for t in targets) and item.value is not None:
-                aliases = tuple(ast.literal_eval(item.value))
+    assigned = [item.value for item in node.body if isinstance(item, ast.Assign) and ast.unparse(item.targets[0]) == "aliases"]
+    if isinstance(node, ast.ClassDef) and not assigned:
+        return None  # furniture of the room, not one of its exhibits
+    aliases = tuple(ast.literal_eval(assigned[0])) if assigned else ()
     config = nodes.get("Config")
     options = tuple(_options(config, text.split("\n"))) if isinstance(config, ast.ClassDef) else ()
     return Entry(path.stem, room, path, node.name, ast.get_docstring(node) or "", aliases, options)
@@ -101,11 +99,16 @@ def entries(room: str) -> dict[str, Entry]:
     return {entry.name: entry for entry in found if entry}
 
 
+def named(entry: Entry, name: str) -> bool:
+    """Whether the entry answers to this name, however it is spelt: `Multi-Head Attention` is `multi_head_attention`."""
+    return _slug(name) in {_slug(n) for n in (entry.name, *entry.aliases)}
+
+
 def get(room: str, name: str) -> Entry:
     """The entry of that name or lecture name; an unknown one raises with the nearest known."""
     known = entries(room)
     for entry in known.values():
-        if _slug(name) in {_slug(n) for n in (entry.name, *entry.aliases)}:
+        if named(entry, name):
             return entry
     kind = {"recipes": "recipe", "scores": "attention score"}.get(room, room.removesuffix("s"))
     alias = nearest(name, [a for e in known.values() for a in e.aliases])

@@ -17,7 +17,7 @@ from headway.data.plaintext import shown, spoken
 Row = tuple[int, str, str]
 Languages = tuple[str, str] | None
 NAMED = [("source", "target"), ("src", "tgt"), ("src", "trg")]
-HINT = "name the two, source first: `--languages en de`, or call them `source` and `target`."
+HINT = "name the two, source first: `--languages en,de`, or call them `source` and `target`."
 # ISO 639: needed to tell a header `en<tab>de` from a first pair of two short words.
 ISO_639 = """
     af am ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id ig is it ja jv ka kk

@@ -166,3 +166,13 @@ def unequal(sources: list[str], targets: list[str], source: str, target: str) ->
 
 def packed(*paths: str) -> bool:
     return any(path == "-" or path.endswith(".gz") for path in paths)
+
+
+def two_languages(text: str | None) -> tuple[str, str] | None:
+    """`en,de` as a pair; None stays None."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise UsageError(f"`--languages {text}` should name two languages", "write them like `--languages en,de`.")
+    return parts[0], parts[1]

@@ -65,12 +65,13 @@ class First(Mask):
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Mask):
-    """Any 0/1 matrix, written out."""
+    """Any 0/1 matrix, written out. What lies outside of it is not allowed."""
 
     values: Bool[Tensor, "t s"]
 
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
-        return self.values[t, s]
+        rows, columns = self.values.shape
+        return self.values[t.clamp(max=rows - 1), s.clamp(max=columns - 1)] & (t < rows) & (s < columns)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from headway.layers.attention.weights import Weights
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
 from headway.layers.recurrences.stacked import Stacked
+from headway.models.rnn_seq2seq import Config as EncoderConfig
 from headway.models.rnn_seq2seq import RecurrentEncoder
 
 
@@ -44,7 +45,8 @@ class AttentionSeq2seq(nn.Module):
         self.config = config
         cell = registry.get("recurrences", config.cell).load()
         source = Embedding(source_vocabulary, config.width)
-        self.encoder = RecurrentEncoder(config, source)  # type: ignore[arg-type]
+        reader = EncoderConfig(config.width, config.depth, config.cell, config.bidirectional, config.dropout)
+        self.encoder = RecurrentEncoder(reader, source)
         self.target = source if config.share else Embedding(target_vocabulary, config.width)
         self.decoder = Stacked([cell(config.width, config.width) for _ in range(config.depth)], config.dropout)
         self.attention = nn.Module()

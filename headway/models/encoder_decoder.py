@@ -9,12 +9,13 @@
 has the batch as its first axis. With k hypotheses per sentence the state has b*k rows and the memory still b.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
+@runtime_checkable
 class EncoderDecoder(Protocol):
     def __call__(
         self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]

@@ -14,7 +14,7 @@ from headway.core.recipe import Recipe
 from headway.core.seeds import derive
 from headway.data.batches import PairBatch, PairBatches, pad
 from headway.data.doctor import Report, examine
-from headway.data.pairs import Pairs, read_pairs
+from headway.data.pairs import Pairs, read_pairs, two_languages
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.decode.beam import beam_search
 from headway.decode.greedy import greedy
@@ -40,7 +40,7 @@ class Corpus:
 def collect(recipe: Recipe) -> Corpus:
     """Read, set apart, examine. The same recipe and files give the same corpus."""
     data = recipe.data
-    languages = _two(data.languages)
+    languages = two_languages(data.languages)
     if data.grammar is not None:
         from headway.data.grammar.corpus import generate
 
@@ -55,15 +55,6 @@ def collect(recipe: Recipe) -> Corpus:
     train, report = examine(train, heldout=validation, limit=data.longest)
     validation, _ = examine(validation, limit=data.longest)
     return Corpus(train, validation, report)
-
-
-def _two(languages: str | None) -> tuple[str, str] | None:
-    if languages is None:
-        return None
-    parts = [part.strip() for part in languages.split(",")]
-    if len(parts) != 2:
-        raise DataError(f"`--languages {languages}` should name two languages", "write them like `--languages en,de`.")
-    return parts[0], parts[1]
 
 
 def _gold(pairs: Sequence[Any], origin: str) -> Pairs:

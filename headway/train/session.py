@@ -20,7 +20,7 @@ import torch
 from headway.core import machine, registry
 from headway.core.config import Choice, difference, from_json, to_json
 from headway.core.errors import RunError, together
-from headway.core.files import disk_errors, read_json, write_json
+from headway.core.files import disk_errors, expect_run, read_json, write_json
 from headway.core.lock import locked
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
@@ -68,8 +68,7 @@ def start(recipe: Recipe, out: Path, progress: Progress | None = None) -> bool:
 def resume(out: Path, progress: Progress | None = None) -> bool:
     """Continue a run exactly where its last checkpoint stands."""
     progress = progress or Progress()
-    if not (out / "recipe.json").exists():
-        raise RunError(f"`{out}` is not a run: there is no `recipe.json` in it", "`headway train translation --out ...` makes one.")
+    expect_run(out)
     with locked(out):
         return _train(from_json(Recipe, read_json(out / "recipe.json"), str(out / "recipe.json")), out, progress)
 

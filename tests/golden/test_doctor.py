@@ -68,7 +68,7 @@ def test_a_healthy_corpus_has_no_findings() -> None:
 
 
 GOOD_TEXT = [
-    "„Viel Spaß“, sagte er – „groß…“ und ging; das „Ä“ fehlt.", "Le café » où l’on lit «\xa0Noël\xa0», ça coûte 3\xa0€ !",
+    "„Viel Spaß“, sagte er – „groß…“ und ging; das „Ä“ fehlt.", "Le café\xa0» où l’on lit «\xa0Noël\xa0», ça coûte 3\xa0€ !",
     "NÃO É SÃO PAULO, Â É OK.",
     "Smørrebrød på Åland, Ærø og Østerbro’s façade", "5 µm, ΔT = 3 K, πr² and 20 °C", "Łódź, Škoda, Çeşme, Þór, Đà Nẵng",
     "emoji 👍🏽 and 👩‍💻",
@@ -131,11 +131,33 @@ def test_odd_white_space_is_a_note(space: str, name: str) -> None:
     assert f"odd white space ({name})" in finding.message
 
 
+def test_a_symptom_counts_once_per_line_and_at_its_beginning() -> None:
+    _, report = examine(planted({5: ("\x07the\x07 dog\x07 sees", "\x07der Hund sieht")}))
+    finding = only(report, "control")
+    assert finding.lines == (5,)
+    assert finding.message == "1 pair with control characters: 1 on the source side and 1 on the target side"
+
+
+@pytest.mark.parametrize(("home", "guest"), [("слово ", "iPhone"), ("단어 ", "漢字")])
+def test_guests_that_are_never_foreign(home: str, guest: str) -> None:
+    sources, _ = healthy()
+    targets = [home * source.count(" ") + str(i) for i, source in enumerate(sources)]
+    targets[20] += f" {guest}"
+    assert examine(pairs_of(sources, targets))[1].findings == ()
+
+
+def test_the_gravest_comes_first() -> None:
+    _, report = examine(planted({3: ("the\tdog sees it", "der Hund sieht es"), 4: ("dog " * 50, "Hund " * 50)}), limit=40)
+    assert [finding.severity for finding in report.findings] == ["warning", "note"]
+
+
 def test_foreign_script_is_a_note_with_the_name_of_the_script() -> None:
     _, report = examine(planted({11: (None, "der Hund Москва sieht Haus"), 12: ("the γάτα cat sees", None)}))
     finding = only(report, "foreign-script")
     assert (finding.lines, finding.severity) == ((11, 12), "note")
     assert "Cyrillic and Greek letters" in finding.message
+    _, report = examine(planted({13: (None, "der Hund 犬 sieht Haus heute")}))
+    assert "East Asian letters" in only(report, "foreign-script").message
 
 
 def test_examples_show_what_cannot_be_seen() -> None:
@@ -268,6 +290,8 @@ def test_no_drift_is_seen_in_healthy_corpora() -> None:
     assert find_drift(same_length, same_length) is None
     gaps = [target if i % 3 else "" for i, target in enumerate(healthy()[1])]
     assert find_drift(healthy()[0], gaps) is None
+    block = healthy()[1][:100] + [""] * 60 + healthy()[1][160:]
+    assert find_drift(healthy()[0], block) is None
 
 
 class Letters:

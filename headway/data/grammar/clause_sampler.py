@@ -19,7 +19,7 @@ TEMPORARY = frozenset(  # qualities that can be said of "today"
 )
 PLACE_KEYS = {
     verb: tuple(word.rstrip("!") for word in sorted(entry.adjuncts)
-                if word.rstrip("!") in NOUNS or word.rstrip("!") in {"place", "spot", "stop", "waters"})
+                if word.rstrip("!") in NOUNS or word.rstrip("!") in {"place", "home", "spot", "stop", "waters"})
     for verb, entry in VERBS.items()
 }  # fmt: skip
 NEEDED_PLACE = {verb: next((key for key in keys if key + "!" in VERBS[verb].adjuncts), "") for verb, keys in PLACE_KEYS.items()}
@@ -119,7 +119,7 @@ class ClauseSampler(NounSampler):
         return self.dice.pick(PHRASE_KINDS["present cycle" if cycle else kind + " time"])
 
     def where(self, key: str) -> Phrase:
-        return self.dice.pick(PHRASE_KINDS["here"]) if key == "place" and self.dice.chance(0.15) else self.place(key)
+        return self.dice.pick(PHRASE_KINDS["here"]) if key in {"place", "home"} and self.dice.chance(0.15) else self.place(key)
 
     def description(self, negatable: bool = True, tense: str = "", subject: NP | None = None) -> Clause:
         """A subject and what it is: "is very old", "was a good teacher", "is under the table"."""

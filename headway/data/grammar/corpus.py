@@ -63,14 +63,13 @@ def derivations(split: str, seed: int) -> Iterator[tuple[Sentence, GoldPair]]:
         held_out = any(is_held_out(*pair) for pair in combinations(tree))
         if held_out != (split == "combinations"):
             continue
-        german_words, english_words = german.sentence(tree), english.sentence(tree)
-        if max(len(german_words), len(english_words)) > LONGEST:
-            continue
+        german_words = german.sentence(tree)
         target = written(german_words, tree)
         if not held_out and split_of(target) != split:
             continue
+        english_words = english.sentence(tree)
         source = written(english_words, tree)
-        if source not in seen:
+        if source not in seen and max(len(english_words), len(german_words)) <= LONGEST:
             seen.add(source)
             barren = 0
             yield tree, GoldPair(source, target, align(english_words, german_words))

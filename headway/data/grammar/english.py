@@ -123,5 +123,3 @@ def sentence(what: Sentence) -> list[Token]:
         return [conjunction, *second, COMMA, *main]
     comma = [COMMA] if what.conjunction in {"and", "but"} else []
     return [*main, *comma, conjunction, *second]
-
-

@@ -10,8 +10,8 @@ young = jung : person animal tree
 new = neu : thing text device vehicle clothing furniture opening building chamber store tune idea plan word film
 big = groß : animal fruit cake cookie roll egg potato carrot sausage thing device vehicle clothing furniture opening \
     plant place waters party wedding problem plan
-small = klein : child boy girl animal fruit cake cookie roll egg potato carrot sausage thing book dictionary postcard device vehicle \
-    clothing furniture opening plant place lake tower
+small = klein : child boy girl animal fruit cake cookie roll egg potato carrot sausage thing book dictionary \
+    postcard device vehicle clothing furniture opening plant place lake tower
 long = lang : text clothing table bench ladder tune event street bridge river snake word journey
 short = kurz : text dress skirt film concert game meeting tune word journey
 beautiful = schön : woman girl queen princess singer animal thing clothing furniture plant tune place waters tower \
@@ -27,7 +27,7 @@ sad = traurig : person book story song film poem letter
 sick = krank : person animal
 healthy = gesund : person animal child
 strong = stark : man boy farmer soldier king animal coffee tea
-weak = schwach : king soldier donkey
+weak = schwach : king soldier donkey grandfather grandmother child coffee tea
 rich = reich : person city
 poor = arm : person
 famous = berühmt : writer painter musician singer dancer doctor engineer king queen picture castle museum book novel \
@@ -76,7 +76,7 @@ empty = leer : case dish bus train chamber house street church
 modern = modern : building device furniture kitchen city train lamp
 dark = dunkel/dunkl : chamber cellar forest street house clothing
 high = hoch/hoh : tall
-deep = tief : waters
+deep = tief : waters forest cellar
 strange = seltsam : man woman guest neighbor animal story picture film question idea message
 useful = nützlich : thing device dictionary idea rule
 practical = praktisch : bag device clothing furniture plan

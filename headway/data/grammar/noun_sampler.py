@@ -22,7 +22,7 @@ SUBJECT_PRONOUNS = tuple(POSSESSIVES)
 NUMERAL_WORDS = tuple(NUMERALS)
 PLACES = {
     key: tuple(noun for noun, entry in NOUNS.items() if key in entry.classes)
-    for key in ("place", "stop", "waters", "goal", "top", "furniture", "tall", "building", "plant", "event")
+    for key in ("place", "home", "stop", "waters", "goal", "top", "furniture", "tall", "building", "plant", "event")
 }
 PLACE_PREPOSITION = {
     noun: next((name for name in ("in/in", "at/an", "at/auf", "on/auf") if name in entry.classes), "in/in")

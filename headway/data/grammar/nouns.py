@@ -112,12 +112,12 @@ sun = die Sonne/;                         moon = der Mond/
 
 [place in/in]
 garden = der Garten/Gärten +outdoor;      park = der Park/Parks +outdoor +goal;     forest = der Wald/Wälder +outdoor
-city = die Stadt/Städte +town;            village = das Dorf/Dörfer +town;          yard = der Hof/Höfe +outdoor
-house = das Haus/Häuser +building;        hotel = das Hotel/Hotels +building +goal
+city = die Stadt/Städte +town +home;      village = das Dorf/Dörfer +town +home;    yard = der Hof/Höfe +outdoor
+house = das Haus/Häuser +building +home;  hotel = das Hotel/Hotels +building +home +goal
 restaurant = das Restaurant/Restaurants +goal;                                      museum = das Museum/Museen +building +goal
 hospital = das Krankenhaus/Krankenhäuser +building
 library = die Bibliothek/Bibliotheken +goal
-castle = das Schloss/Schlösser +building +goal
+castle = das Schloss/Schlösser +building +home +goal
 church = die Kirche/Kirchen +building +goal
 theater = das Theater/Theater +building +goal;                                      kitchen = die Küche/Küchen +chamber
 bathroom = das Badezimmer/Badezimmer +chamber;                                      office = das Büro/Büros +chamber
@@ -132,7 +132,7 @@ university = die Universität/Universitäten +goal
 market = der Markt/Märkte +outdoor +goal
 [place on/auf]
 street = die Straße/Straßen +outdoor;     bridge = die Brücke/Brücken +outdoor +tall
-island = die Insel/Inseln +outdoor;       farm = der Bauernhof/Bauernhöfe +outdoor
+island = die Insel/Inseln +outdoor +home; farm = der Bauernhof/Bauernhöfe +outdoor +home
 [waters]
 lake = der See/Seen;                      river = der Fluss/Flüsse;                 sea = das Meer/Meere +unique
 [tall]

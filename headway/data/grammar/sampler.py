@@ -92,13 +92,16 @@ class Sampler(ClauseSampler):
         np = self.described(head, adjective=0.15)
         if np.determiner not in {"the", "a"}:  # "my car that ..." would have to be one of several
             np = replace(np, determiner="the")
-        np = replace(np, relative=self.relative(np))
-        simple = [v for v in AS_OBJECT[head] if VERBS[v].object_kind in {"acc", "dat"} and not VERBS[v].prefix]
+        relative = self.relative(np)
+        np = replace(np, relative=relative)
+        doing = [v for v in AS_SUBJECT[head] if v != relative.verb]
+        simple = [v for v in AS_OBJECT[head]
+                  if v != relative.verb and VERBS[v].object_kind in {"acc", "dat"} and not VERBS[v].prefix]  # fmt: skip
         if simple and self.dice.chance(0.45):  # as an object only where nothing follows it, in either language
             verb = VERBS[self.dice.pick(simple)]
             return Clause(self.subject([noun for noun in verb.subjects if noun != head], 0.5), verb.lemma, {"object": np})
-        if AS_SUBJECT[head] and self.dice.chance(0.5):
-            return self.action(VERBS[self.dice.pick(AS_SUBJECT[head])], np, adjuncts=1)
+        if doing and self.dice.chance(0.5):
+            return self.action(VERBS[self.dice.pick(doing)], np, adjuncts=1)
         return self.description(subject=np)
 
     def relative(self, head: NP) -> Clause:

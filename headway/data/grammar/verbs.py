@@ -21,7 +21,7 @@ swim/swum          | schwimmen schwimmt ist geschwommen     | person duck dog  |
 cry                | weinen weint geweint                   | person           | -                        | place voice
 play               | spielen spielt gespielt                | person pet       | -                        | place with
 wait               | warten wartet gewartet                 | person           | for/auf acc? person public mail | stop
-live               | wohnen wohnt gewohnt                   | person           | -                        | place! with state
+live               | wohnen wohnt gewohnt                   | person           | -                        | home! with state
 stay               | bleiben bleibt ist geblieben           | person           | -                        | place! with
 sit/sat            | sitzen sitzt gesessen                  | person pet       | -                        | spot!
 stand/stood        | stehen steht gestanden                 | person pet       | -                        | spot!

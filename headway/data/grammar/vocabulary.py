@@ -5,8 +5,16 @@ Run as a module it prints the counts:  python -m headway.data.grammar.vocabulary
 
 from headway.data.grammar import conjugation, declension
 from headway.data.grammar.lexicon import (
-    ADJECTIVES, CONJUNCTIONS, DETERMINERS, NOUNS, NUMERALS, PHRASES, PREPOSITIONS, PRONOUNS, VERBS,
-)  # fmt: skip
+    ADJECTIVES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    NOUNS,
+    NUMERALS,
+    PHRASES,
+    PREPOSITIONS,
+    PRONOUNS,
+    VERBS,
+)
 
 CASES, GENDERS = ("nom", "acc", "dat"), "mfnp"
 

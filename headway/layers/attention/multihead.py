@@ -8,6 +8,7 @@ from headway.layers.masks import Causal, Everything, Mask, is_causal
 from headway.layers.scores.scaled import Scaled
 
 Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"]]
+Grown = tuple[Float[Tensor, "b h s+1 e"], Float[Tensor, "b h s+1 e"]]
 
 
 class Multihead(nn.Module):
@@ -52,7 +53,7 @@ class Multihead(nn.Module):
         empty = like.new_empty(batch, self.heads, 0, like.shape[0] // self.heads)
         return empty, empty
 
-    def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Cache]:
+    def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Grown]:
         """One position, given the keys and values of those before it."""
         q, k, v = rearrange(self.project(x), "b (three h e) -> three b h 1 e", three=3, h=self.heads)
         k, v = torch.cat((state[0], k), 2), torch.cat((state[1], v), 2)

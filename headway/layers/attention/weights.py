@@ -27,7 +27,7 @@ class Weights(nn.Module):
         q: Float[Tensor, "b h t e"],
         k: Float[Tensor, "b h s e"],
         v: Float[Tensor, "b h s e"],
-        allowed: Bool[Tensor, "#b #h #t s"] | None = None,
+        allowed: Bool[Tensor, "#b #h #t s"] | Bool[Tensor, "t s"] | None = None,
         causal: bool = False,
     ) -> Float[Tensor, "b h t e"]:
         """`causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix."""

@@ -1,0 +1,1 @@
+"""Look inside: attention maps, alignments, pages and pictures of them."""

@@ -1,0 +1,94 @@
+"""Attention maps of every layer and head as one HTML page that needs no network and no other file.
+
+The page is a skeleton (`page.html`) filled with a style, a body, data as JSON and a script. The report of a run is made of the
+same parts, so a map looks and works alike in both. Text of people is escaped in two places only: `escape` for HTML, `embedded`
+for JSON.
+"""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from headway.core.errors import ConfigError, together
+
+KINDS = ("encoder", "decoder", "cross")
+SCALE = 10_000  # weights are embedded as integers in units of 0.0001; -1 stands for a weight that is not a number
+NO_MAPS = "This model has no attention: its decoder sees the source only through one state."
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """The weights of one attention layer, "h t s": how much each query (a row) looked at each key (a column)."""
+
+    name: str
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # counted from 1
+    weights: np.ndarray
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        problems = [] if self.kind in KINDS else [f"the kind is `{self.kind}`, expected one of {', '.join(KINDS)}"]
+        shape = tuple(np.shape(self.weights))
+        if len(shape) != 3 or shape[1:] != (len(self.rows), len(self.columns)) or 0 in shape:
+            problems.append(f"weights of shape {shape} do not fit {len(self.rows)} rows and {len(self.columns)} columns of labels")
+        together(problems, ConfigError, f"the map `{self.name}` cannot be drawn", "weights are `(heads, rows, columns)`, none of them 0.")
+
+    def to_json(self) -> dict[str, Any]:
+        numbers = np.nan_to_num(np.rint(np.asarray(self.weights, dtype=np.float64) * SCALE), nan=-1, posinf=-1, neginf=-1)
+        heads = numbers.astype(np.int64).reshape(len(self.weights), -1).tolist()
+        labels = {"rows": list(self.rows), "columns": list(self.columns)}
+        return {"name": self.name, "kind": self.kind, "layer": self.layer, **labels, "weights": heads}
+
+
+def attention_page(maps: Sequence[Map], title: str, subtitle: str = "", details: Mapping[str, str] = {}) -> str:
+    """All maps of one input. `details` are facts to show above them, such as the run, the source and the translation."""
+    body = heading(title, subtitle) + (facts(details) if details else "") + f"<h2>Attention</h2>\n{maps_section(maps)}"
+    return document(title, body, {"maps": [m.to_json() for m in maps]})
+
+
+def heading(title: str, subtitle: str = "") -> str:
+    return f'<h1 dir="auto">{escape(title)}</h1>\n' + (f'<p class="soft" dir="auto">{escape(subtitle)}</p>\n' if subtitle else "")
+
+
+def facts(pairs: Mapping[str, str]) -> str:
+    items = (f'<div><dt>{escape(name)}</dt><dd dir="auto">{escape(value)}</dd></div>' for name, value in pairs.items())
+    return f'<dl class="facts panel">{"".join(items)}</dl>\n'
+
+
+def maps_section(maps: Sequence[Map]) -> str:
+    """The place that `page.js` fills with the maps in the document's data."""
+    if not maps:
+        return blank(NO_MAPS)
+    return '<div class="panel" id="maps"><noscript>The maps are drawn by the script of this page; please allow it.</noscript></div>\n'
+
+
+def blank(words: str) -> str:
+    """What stands where there is nothing to show."""
+    return f'<p class="panel blank">{escape(words)}</p>\n'
+
+
+def document(title: str, body: str, data: Mapping[str, Any], extra: Sequence[str] = ()) -> str:
+    """The whole page. `extra` names parts of this package, `.css` or `.js`, that are added to the style and the script."""
+    style, script = ("".join(part(n) for n in ("page.css", "page.js", *extra) if n.endswith(end)) for end in (".css", ".js"))
+    page = Template(part("page.html")).substitute(title=escape(title), style=style, body=body, data=embedded(data), script=script)
+    return page.encode("utf-8", "replace").decode("utf-8")  # half a character from a broken command line must not stop the page
+
+
+def part(name: str) -> str:
+    return files("headway.inspect").joinpath(name).read_text(encoding="utf-8")
+
+
+def escape(text: object) -> str:
+    return html.escape(str(text), quote=True)
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in, whatever people typed."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

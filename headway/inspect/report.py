@@ -1,0 +1,103 @@
+"""`report.html` of a run: what was trained, how it went, how good it is, what it looks at, what to type next. One file, offline."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from headway.inspect.curves import number, training_charts
+from headway.inspect.page import Map, blank, document, escape, facts, heading, maps_section
+
+PARTS = ("report.css", "curves.js")
+
+
+def report_page(
+    *,
+    title: str,
+    summary: dict[str, str],
+    scores: Sequence[dict[str, Any]],
+    metrics: list[dict[str, Any]],
+    samples: list[tuple[str, str, str]],
+    doctor: dict[str, Any],
+    maps: Sequence[Map],
+    next_steps: Sequence[str],
+) -> str:
+    """The page, from plain values; whatever is missing yet is said to be missing."""
+    drawn = [chart.draw() for chart in training_charts(metrics)]
+    figures = "".join(figure for figure, _ in drawn)
+    sections = {
+        "Scores": cards(scores) or blank("No test set has been scored yet."),
+        "Training": f'<div class="charts">{figures}</div>' if drawn else blank("No training step has been recorded yet."),
+        "Translations": translations(samples, metrics) or blank("No translations yet: they come with the first validation."),
+        "Attention": maps_section(maps),
+        "Data": examination(doctor) if doctor else blank("The data of this run has not been examined."),
+        "Recipe": facts(summary) if summary else "",
+        "What to type next": commands(next_steps),
+    }
+    body = heading(title) + "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items() if part)
+    return document(title, body, {"maps": [m.to_json() for m in maps], "charts": [data for _, data in drawn]}, PARTS)
+
+
+def cards(scores: Sequence[dict[str, Any]]) -> str:
+    made = []
+    for score in scores:
+        low, high = score.get("low"), score.get("high")
+        known = low is not None and high is not None and low != high
+        interval = f"<small>95 % interval {figure(low)} to {figure(high)}</small>" if known else ""
+        signature = f"<small><code>{escape(score['signature'])}</code></small>" if score.get("signature") else ""
+        name = f'<b>{escape(score["name"])}</b> <span class="soft">{escape(score.get("split", ""))}</span>'
+        made.append(f'<div class="panel">{name}<div class="value">{figure(score.get("value"))}</div>{interval}{signature}</div>')
+    return f'<div class="cards">{"".join(made)}</div>' if made else ""
+
+
+def figure(value: Any) -> str:
+    """A score with one digit after the point (three below 1, where error rates live), or a dash."""
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return "–"
+    return f"{value:.3f}" if 0 < abs(value) < 1 else f"{value:.1f}"
+
+
+def translations(samples: Sequence[tuple[str, str, str]], metrics: Sequence[dict[str, Any]]) -> str:
+    """The given samples, or else those of the last validation."""
+    caption = ""
+    if not samples:
+        validated = [r for r in metrics if (r.get("validation") or {}).get("samples")]
+        if not validated:
+            return ""
+        samples = validated[-1]["validation"]["samples"]
+        caption = f"<p class='soft'>From the last validation, at step {number(validated[-1]['step'])}.</p>"
+    rows = []
+    for source, translation, reference in samples:
+        exact = ' class="exact"' if translation == reference else ""
+        cells = (("source", source, ""), ("translation", translation, exact), ("reference", reference, ""))
+        rows.append("".join(f'<td dir="auto" data-label="{name}"{mark}>{escape(text)}</td>' for name, text, mark in cells))
+    head = "<thead><tr><th>source</th><th>translation</th><th>reference</th></tr></thead>"
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'{caption}<div class="panel"><table>{head}<tbody>{body}</tbody></table></div>'
+
+
+def examination(doctor: dict[str, Any]) -> str:
+    """What the doctor found; the shape is that of `headway.data.findings.Report.to_json`."""
+    total, kept, statistics = doctor.get("total", 0), doctor.get("kept", 0), doctor.get("statistics") or {}
+    dropped = f"{total - kept:,} dropped" if total != kept else "all kept"
+    lines = [f"<b>{total:,} pairs, {dropped}</b> <small><code>{escape(doctor.get('origin', ''))}</code></small>"]
+    for side in ("source", "target"):
+        if numbers := statistics.get(side):
+            spread = f"{numbers['mean']:.1f} on average, {number(numbers['max'])} at most"
+            size = f"{numbers['words']:,} words, {numbers['vocabulary']:,} different"
+            lines.append(f"{side}: {size}; {escape(statistics.get('unit', 'words'))} per line: {spread}")
+    found = "".join(finding(item) for item in doctor.get("findings", ())) or "<li><b>nothing</b>odd was found</li>"
+    return f'<div class="panel">{"<br>".join(lines)}<ul class="findings">{found}</ul></div>'
+
+
+def finding(item: dict[str, Any]) -> str:
+    shown = ", ".join(map(str, item.get("lines", ())[:5])) + (", …" if item.get("count", 0) > 5 else "")
+    where = f"line{'s' * (item.get('count') != 1)} {shown}: " if shown else ""
+    examples = item.get("examples") or [""]
+    example = f"<br><small>{where}<bdi>{escape(examples[0])}</bdi></small>" if where or examples[0] else ""
+    grave, done = escape(item["severity"]), escape(item["action"])
+    return f'<li class="{grave}"><b>{grave}</b>{escape(item["message"])} <span class="soft">({done})</span>{example}</li>'
+
+
+def commands(steps: Sequence[str]) -> str:
+    lines = "".join(f"<li><code>{escape(step)}</code></li>" for step in steps)
+    return f'<ul class="next panel">{lines}</ul>' if lines else ""

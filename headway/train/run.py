@@ -1,0 +1,53 @@
+"""A run: a directory that holds everything, and what can be done with it."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from headway.core import machine
+from headway.core.config import from_json
+from headway.core.errors import ConfigError, RunError
+from headway.core.files import expect_run, read_json, read_tensors
+from headway.core.recipe import Recipe
+from headway.decode.hypothesis import Hypothesis
+from headway.tasks.translation import Translation
+from headway.train.checkpoint import fill
+from headway.train.metrics import Metrics
+from headway.train.session import Plan, construct
+
+
+class Run:
+    """A trained model with its tokenizer and recipe, read from a directory. Nothing in the directory is changed."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        expect_run(self.folder)
+        if not (self.folder / "weights.safetensors").exists():
+            raise RunError(f"`{folder}` holds no trained weights yet", f"continue it with `headway train --resume {folder}`.")
+        machine.prepare()
+        try:
+            plan = from_json(Plan, read_json(self.folder / "plan.json"), str(self.folder / "plan.json"))
+            self.recipe: Recipe = plan.recipe
+            self.task = Translation.load(self.recipe, self.folder)
+            self.model: Any = construct(self.recipe.model, self.task).eval().requires_grad_(False)
+        except ConfigError as problem:
+            raise RunError(problem.message, problem.hint) from problem
+        path = self.folder / "weights.safetensors"
+        fill(self.model, read_tensors(path)[0], path)
+
+    def translate(self, texts: Sequence[str] | str, beam: int = 5, penalty: float = 1.0, batch: int = 64) -> list[str]:
+        """The best translation of each text."""
+        return self.task.translate(self.model, [texts] if isinstance(texts, str) else texts, beam, penalty, batch)
+
+    def search(self, texts: Sequence[str], beam: int = 5, penalty: float = 1.0, batch: int = 64) -> list[list[tuple[str, Hypothesis]]]:
+        """Several translations of each text, best first, with their scores."""
+        return self.task.search(self.model, texts, beam, penalty, batch)
+
+    @cached_property
+    def metrics(self) -> list[dict[str, Any]]:
+        return Metrics(self.folder).read()
+
+    @property
+    def parameters(self) -> int:
+        return sum(p.numel() for p in self.model.parameters())

@@ -1,0 +1,139 @@
+"""What decoding owes, whatever the model: greedy is the argmax, beam 1 is greedy, and a beam as wide as the space is the maximum."""
+
+import itertools
+from typing import Any
+
+import pytest
+import torch
+from tiny import BOS, EOS, PAD, entries, model, sentences
+from torch import Tensor
+
+from headway.data.batches import pad
+from headway.decode.beam import beam_search
+from headway.decode.greedy import greedy
+from headway.decode.hypothesis import Hypothesis
+from headway.decode.state import pick
+
+pytestmark = pytest.mark.usefixtures("doubles")
+NAMES = pytest.mark.parametrize("name", [entry.name for entry in entries("models")])
+LENGTHS, LIMITS = [4, 2, 1, 3, 6], [9, 5, 3, 0, 12]
+WORDS, SPACE = 5, 1 + 4 + 4**2 + 4**3  # a vocabulary of five, at most three tokens: every answer can be written down
+
+
+def sources(lengths: list[int], seed: int = 17, vocabulary: int = 13) -> tuple[Tensor, Tensor]:
+    source = pad([[*row, EOS] for row in sentences(lengths, seed, vocabulary)], PAD)
+    return source, source != PAD
+
+
+def decisive(name: str, vocabulary: int = 13, seed: int = 37) -> Any:
+    """A model that prefers some tokens clearly, ends now and then, and cares for the source."""
+    net = model(name, {}, vocabulary, seed)
+    with torch.no_grad():
+        net.target.weight.mul_(1.5)
+    return net
+
+
+def log_probability(net: Any, source: Tensor, keep: Tensor, ids: tuple[int, ...]) -> float:
+    """log p(ids and the end mark | source) by the training-time forward pass."""
+    logits = net.logits(net(source, keep, torch.tensor([[BOS, *ids]])))[0].log_softmax(-1)
+    return float(sum(logits[i, word] for i, word in enumerate((*ids, EOS))))
+
+
+def rows(source: Tensor, keep: Tensor) -> list[tuple[Tensor, Tensor]]:
+    return [(source[i : i + 1, : int(keep[i].sum())], keep[i : i + 1, : int(keep[i].sum())]) for i in range(len(source))]
+
+
+@NAMES
+def test_greedy_equals_forward_on_the_growing_prefix(name: str) -> None:
+    """Cached equals uncached: no state, the whole prefix again at every position, every sentence alone."""
+    net, (source, keep) = decisive(name), sources(LENGTHS)
+    found = greedy(net, source, keep, BOS, EOS, LIMITS)
+    for (s, k), limit, hypothesis in zip(rows(source, keep), LIMITS, found, strict=True):
+        prefix: list[int] = []
+        while len(prefix) < limit:
+            word = int(net.logits(net(s, k, torch.tensor([[BOS, *prefix]])))[0, -1].argmax())
+            if word == EOS:
+                break
+            prefix.append(word)
+        assert hypothesis.ids == tuple(prefix)
+        assert hypothesis.log_probability == pytest.approx(log_probability(net, s, k, hypothesis.ids), abs=1e-5)
+    assert len({h.ids for h in found}) >= 4, "the sentences are too alike for this to mean anything"
+
+
+@NAMES
+@pytest.mark.parametrize("seed", [37, 43, 47])
+def test_beam_of_one_is_greedy(name: str, seed: int) -> None:
+    net, (source, keep) = decisive(name, seed=seed), sources(LENGTHS)
+    one = greedy(net, source, keep, BOS, EOS, LIMITS)
+    for penalty in (0.0, 1.0):
+        for alone, beam in zip(one, beam_search(net, source, keep, BOS, EOS, LIMITS, 1, penalty), strict=True):
+            assert [h.ids for h in beam] == [alone.ids]
+            assert beam[0].log_probability == pytest.approx(alone.log_probability, abs=1e-5)
+
+
+@NAMES
+@pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0, 3.0])
+def test_a_beam_as_wide_as_the_space_finds_the_best_answer(name: str, penalty: float) -> None:
+    net, (source, keep), limits = decisive(name, WORDS), sources([3, 1], vocabulary=WORDS), [3, 2]
+    found = beam_search(net, source, keep, BOS, EOS, limits, SPACE, penalty)
+    one = greedy(net, source, keep, BOS, EOS, limits)
+    for (s, k), limit, hypotheses, alone in zip(rows(source, keep), limits, found, one, strict=True):
+        tokens = [w for w in range(WORDS) if w != EOS]
+        every = [ids for n in range(limit + 1) for ids in itertools.product(tokens, repeat=n)]
+        true = {ids: log_probability(net, s, k, ids) for ids in every}
+        score = {ids: p / ((6 + len(ids)) / 6) ** penalty for ids, p in true.items()}
+        assert hypotheses[0].ids == max(score, key=score.__getitem__)
+        assert hypotheses[0].score(penalty) == pytest.approx(max(score.values()), abs=1e-5)
+        assert hypotheses[0].score(penalty) >= alone.score(penalty) - 1e-6
+        assert [h.ids for h in hypotheses] == sorted(every, key=lambda ids: -score[ids])
+        for h in hypotheses:
+            assert h.log_probability == pytest.approx(true[h.ids], abs=1e-5)
+
+
+@NAMES
+@pytest.mark.parametrize("width", [2, 5])
+def test_hypotheses_are_true_sorted_distinct_and_within_the_limit(name: str, width: int) -> None:
+    net, (source, keep) = decisive(name), sources(LENGTHS)
+    for (s, k), limit, hypotheses in zip(rows(source, keep), LIMITS, beam_search(net, source, keep, BOS, EOS, LIMITS, width), strict=True):
+        assert 1 <= len(hypotheses) <= width
+        assert len({h.ids for h in hypotheses}) == len(hypotheses)
+        scores = [h.score(1.0) for h in hypotheses]
+        assert scores == sorted(scores, reverse=True)
+        for h in hypotheses:
+            assert len(h.ids) <= limit and EOS not in h.ids
+            assert h.log_probability == pytest.approx(log_probability(net, s, k, h.ids), abs=1e-5)
+
+
+@NAMES
+def test_answers_do_not_depend_on_the_batch(name: str) -> None:
+    net, (source, keep) = decisive(name), sources(LENGTHS)
+    together = greedy(net, source, keep, BOS, EOS, LIMITS), beam_search(net, source, keep, BOS, EOS, LIMITS, 4)
+    for i, (s, k) in enumerate(rows(source, keep)):
+        assert greedy(net, s, k, BOS, EOS, [LIMITS[i]])[0].ids == together[0][i].ids
+        alone = beam_search(net, s, k, BOS, EOS, [LIMITS[i]], 4)[0]
+        assert [h.ids for h in alone] == [h.ids for h in together[1][i]]
+        assert [h.log_probability for h in alone] == pytest.approx([h.log_probability for h in together[1][i]], abs=1e-5)
+
+
+@NAMES
+def test_a_limit_of_nothing_gives_the_empty_answer(name: str) -> None:
+    net, (source, keep) = decisive(name), sources([4, 2])
+    for found in (greedy(net, source, keep, BOS, EOS, [0, 0]), [h for hs in beam_search(net, source, keep, BOS, EOS, [0, 0], 3) for h in hs]):
+        assert [h.ids for h in found] == [(), ()]
+        assert found[0].log_probability == pytest.approx(log_probability(net, *rows(source, keep)[0], ()), abs=1e-5)
+
+
+def test_the_score_is_that_of_the_paper() -> None:
+    """Wu et al. 2016, eq. 14: lp(Y) = (5 + |Y|)^a / (5 + 1)^a."""
+    h = Hypothesis((7, 8, 9), -2.0)
+    assert h.score(0.0) == -2.0
+    assert h.score(1.0) == pytest.approx(-2.0 / 1.5)
+    assert h.score(0.6) == pytest.approx(-2.0 * 6**0.6 / 9**0.6)
+    assert Hypothesis(tuple(range(9)), -2.0).score(1.0) > h.score(1.0), "of two equally probable answers the longer one wins"
+
+
+def test_picking_rows_is_a_map_over_the_state() -> None:
+    a, b = torch.arange(6).view(3, 2), torch.arange(3)
+    picked = pick(((a, (b,)), Hypothesis((1,), 0.5)), torch.tensor([2, 0, 0]))
+    assert picked[0][0].tolist() == [[4, 5], [0, 1], [0, 1]] and picked[0][1][0].tolist() == [2, 0, 0]
+    assert picked[1] == Hypothesis((1,), 0.5)

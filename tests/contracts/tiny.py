@@ -1,0 +1,148 @@
+"""Small cases of everything registered, made by reading constructors: what a new file needs to be tested is that it exists.
+
+Every axis has its own prime (or twice one), so that two axes that are mixed up do not fit by accident.
+"""
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headway.core import registry
+from headway.core.registry import Entry
+from headway.layers.masks import Causal, First, Mask, Matrix, Window
+
+BATCH, SOURCE, TARGET, VOCABULARY = 3, 5, 7, 13
+INPUTS, HEADS, WIDTH, INNER = 5, 2, 22, 17
+PAD, BOS, EOS = 0, 1, 2
+
+
+def entries(room: str) -> list[Entry]:
+    """What the lectures know by name; a room also holds files that only share a name with what is in them."""
+    return [entry for entry in registry.entries(room).values() if entry.aliases]
+
+
+# -- mixers ----------------------------------------------------------------------------------------------------------------------
+
+
+class Inward(nn.Module):
+    """Cross-attention of a sequence to itself: so the contracts of mixers apply to it."""
+
+    causal = False
+
+    def __init__(self, cross: nn.Module) -> None:
+        super().__init__()
+        self.cross = cross
+
+    def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
+        return self.cross(x, self.cross.remember(x, keep))
+
+
+def band(size: int) -> Tensor:
+    """A 0/1 matrix that no rule describes; everybody sees itself."""
+    drawn = torch.rand(size, size, generator=torch.Generator().manual_seed(5)) < 0.4
+    return drawn | torch.eye(size, dtype=torch.bool)
+
+
+def masks() -> dict[str, Mask | None]:
+    return {
+        "everything": None,
+        "causal": Causal(),
+        "causal&window": Causal() & Window(3),
+        "window|first": Window(2) | First(1),
+        "matrix": Matrix(band(TARGET)),
+        "causal&matrix": Causal() & Matrix(band(TARGET)),
+    }
+
+
+def cells() -> dict[str, Any]:
+    """Recurrences that are made from a cell alone."""
+    return {entry.name: entry.load() for entry in entries("recurrences") if hasattr(entry.load(), "gates")}
+
+
+def stacks() -> dict[str, Callable[[], list[nn.Module]]]:
+    cell, both = cells()["lstm"], registry.get("recurrences", "bidirectional").load()
+    return {
+        "lstm,lstm": lambda: [cell(INPUTS, WIDTH), cell(WIDTH, WIDTH)],
+        "both,both": lambda: [both(cell, INPUTS, WIDTH), both(cell, WIDTH, WIDTH)],
+    }
+
+
+def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
+    """Every way to call a constructor, by label: sizes are fixed, and whatever is an object is tried in all its kinds."""
+    ways: dict[str, dict[str, Any]] = {"": {}}
+    kinds: dict[str, dict[str, Any]] = {
+        "width": {"": WIDTH},
+        "heads": {"": HEADS},
+        "inputs": {"": INPUTS},
+        "mask": masks(),
+        "score": {entry.name: entry.load() for entry in entries("scores")},
+        "cell": cells(),
+        "layers": stacks(),
+    }
+    for parameter in inspect.signature(constructor).parameters.values():
+        if parameter.name in kinds:
+            ways = {f"{a} {b}".strip(): way | {parameter.name: kind} for a, way in ways.items() for b, kind in kinds[parameter.name].items()}
+        elif parameter.default is inspect.Parameter.empty:
+            raise LookupError(f"`{constructor.__name__}` wants `{parameter.name}`: tell tests/contracts/tiny.py what that may be")
+    return ways
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One way to make one mixer, and the width of what goes into it."""
+
+    label: str
+    make: Callable[[], nn.Module]
+    inputs: int
+
+
+def mixers() -> Iterator[Case]:
+    for room in ("attention", "recurrences"):
+        for entry in entries(room):
+            for label, way in arguments(entry.load()).items():
+                yield Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), WIDTH if room == "attention" else INPUTS)
+
+
+def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:
+    torch.manual_seed(31)
+    layers = {"layers": way["layers"]()} if "layers" in way else {}
+    mixer = entry.load()(**(way | layers))
+    return (mixer if hasattr(mixer, "causal") else Inward(mixer)).eval()
+
+
+# -- models ----------------------------------------------------------------------------------------------------------------------
+
+SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0}
+
+
+def options() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every model as it comes, then with each value of each of its choices."""
+    for entry in entries("models"):
+        fields = {field.name: field for field in dataclasses.fields(entry.module.Config)}
+        hints = typing.get_type_hints(entry.module.Config)
+        yield entry.name, {}
+        for name, kind in hints.items():
+            values = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else (True, False) if kind is bool else ()
+            yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)
+
+
+def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed: int = 37) -> Any:
+    entry = registry.get("models", name)
+    known = {option.name for option in entry.options}
+    torch.manual_seed(seed)
+    config = entry.module.Config(**({k: v for k, v in SMALL.items() if k in known} | chosen))
+    built = entry.load()(config, vocabulary, vocabulary)
+    with torch.no_grad():
+        for parameter in built.parameters():  # far from the symmetric start, where mistakes cancel
+            parameter.add_(0.3 * torch.randn(parameter.shape))
+    return built.eval()
+
+
+def sentences(lengths: list[int], seed: int, vocabulary: int = VOCABULARY) -> list[list[int]]:
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randint(3, vocabulary, (n,), generator=generator).tolist() for n in lengths]
