@@ -28,3 +28,11 @@ proofs: install
 
 clean:
 	rm -rf .venv .venv-peers runs
+
+benchmark: .venv-peers/.installed
+	.venv-peers/bin/python benchmarks/translation_speed.py
+
+.venv-peers/.installed: pyproject.toml constraints.txt benchmarks/peers.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --requirement benchmarks/peers.txt --editable .
+	@touch $@

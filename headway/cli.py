@@ -186,7 +186,7 @@ def main(words: Sequence[str] | None = None) -> int:
         arguments = understand(words)
         from headway import verbs
 
-        return int(getattr(verbs, arguments.verb)(arguments) or 0)
+        return int(getattr(verbs, f"do_{arguments.verb}")(arguments) or 0)
     except HeadwayError as problem:
         if "--debug" in words:
             raise

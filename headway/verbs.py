@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headway.train.run import Run
 
 
-def train(a: argparse.Namespace) -> int:
+def do_train(a: argparse.Namespace) -> int:
     if a.resume:
         return _resume(a)
     if not a.recipe:
@@ -109,7 +109,7 @@ def _finish(whole: bool, folder: Path, quiet: bool) -> int:
     return 0
 
 
-def translate(a: argparse.Namespace) -> None:
+def do_translate(a: argparse.Namespace) -> None:
     if a.text and a.input:
         raise UsageError("sentences and `--input` were both given", "choose one of them.")
     from headway.data.pairs import read_lines
@@ -126,7 +126,7 @@ def translate(a: argparse.Namespace) -> None:
     _write(lines, a.output)
 
 
-def evaluate(a: argparse.Namespace) -> None:
+def do_evaluate(a: argparse.Namespace) -> None:
     from headway.evaluate.translation import bleu, chrf
 
     _positive(a, "beam", "batch")
@@ -142,7 +142,7 @@ def evaluate(a: argparse.Namespace) -> None:
         print(f"{s.name:5} {s.value:5.1f}   95 % interval {s.low:.1f} to {s.high:.1f}   {s.signature}")
 
 
-def align(a: argparse.Namespace) -> None:
+def do_align(a: argparse.Namespace) -> None:
     from headway.data.pairs import read_lines
     from headway.evaluate.alignment import measure, read_pharaoh, write_pharaoh
     from headway.inspect.align import look
@@ -160,7 +160,7 @@ def align(a: argparse.Namespace) -> None:
         print(f"alignment error rate {score.aer:.3f}  precision {score.precision:.3f}  recall {score.recall:.3f}", file=sys.stderr)
 
 
-def inspect(a: argparse.Namespace) -> None:
+def do_inspect(a: argparse.Namespace) -> None:
     suffix = Path(a.out).suffix.lower()
     if suffix not in (".html", ".png"):
         raise UsageError(f"`--out {a.out}` should end in .html or .png")
@@ -178,7 +178,7 @@ def inspect(a: argparse.Namespace) -> None:
     print(f"{target}\n{sum(len(m.weights) for m in maps)} maps of {len(maps)} attention layers: {a.out}")
 
 
-def data(a: argparse.Namespace) -> None:
+def do_data(a: argparse.Namespace) -> None:
     from headway.data.doctor import examine
     from headway.data.pairs import Pairs, read_pairs
     from headway.data.tokens import train_tokenizer
@@ -195,7 +195,7 @@ def data(a: argparse.Namespace) -> None:
     print(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if a.json else report.text())
 
 
-def list(a: argparse.Namespace) -> None:
+def do_list(a: argparse.Namespace) -> None:
     rooms = [a.room] if a.room else registry.ROOMS
     for room in rooms:
         found = registry.entries(room).values()
@@ -205,7 +205,7 @@ def list(a: argparse.Namespace) -> None:
                 print(f"  {entry.name:18} {entry.summary}")
 
 
-def find(a: argparse.Namespace) -> int:
+def do_find(a: argparse.Namespace) -> int:
     words = " ".join(a.words)
     found = registry.find(words)
     for entry in found:
@@ -215,7 +215,7 @@ def find(a: argparse.Namespace) -> int:
     return 0
 
 
-def show(a: argparse.Namespace) -> None:
+def do_show(a: argparse.Namespace) -> None:
     every = [e for room in registry.ROOMS for e in registry.entries(room).values()]
     entry = next((e for e in every if registry.named(e, a.name)), None)
     if entry is None:

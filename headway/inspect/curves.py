@@ -10,8 +10,9 @@ import numpy as np
 from headway.inspect.page import escape
 
 WIDTH, HEIGHT = 460, 260
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 46  # room for the labels, in the same units
+LEFT, RIGHT, TOP, BOTTOM = 46, 26, 14, 46  # room for the labels, in the same units
 MOST_POINTS = 400
+FEW = 30  # points that are worth a dot each
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Curve:
     points: tuple[tuple[float, float, float], ...]
 
     def thinned(self) -> "Curve":
-        """At most `MOST_POINTS` points, each the mean of its neighbours, so that a noisy curve stays readable; the last one stays."""
+        """At most `MOST_POINTS` points, each the mean of its neighbours, so that a noisy curve stays readable."""
         if len(self.points) <= MOST_POINTS:
             return self
         chunks = np.array_split(np.array(self.points), MOST_POINTS)
@@ -64,11 +65,11 @@ class Chart:
         lines, legend = [], []
         for i, curve in enumerate(curves):
             shape = " ".join(f"{x_of(step)},{y_of(value)}" for step, _, value in curve.points)
-            dots = [f'<circle r="2.4" cx="{x_of(s)}" cy="{y_of(v)}"/>' for s, _, v in curve.points] if len(curve.points) < 30 else []
-            parts.append(f'<g class="curve c{i}"><polyline points="{shape}"/>{"".join(dots)}</g>')
+            dots = "".join(f'<circle r="2.4" cx="{x_of(s)}" cy="{y_of(v)}"/>' for s, _, v in curve.points[:FEW])
+            parts.append(f'<g class="c{i}"><polyline points="{shape}"/>{dots if len(curve.points) < FEW else ""}</g>')
             lines.append([(x_of(s), y_of(v), number(s), duration(m), f"{v:.2f}") for s, m, v in curve.points])
             legend.append(f'<span class="c{i}"><i></i>{escape(curve.name)}</span>')
-        head = f"<b>{escape(self.title)}</b> <small>{escape(self.unit)}</small><span class='names'>{''.join(legend)}</span>"
+        head = f'<b>{escape(self.title)}</b> <small>{escape(self.unit)}</small><span class="names">{"".join(legend)}</span>'
         label = escape(f"{self.title}: " + "; ".join(f"{c.name} ends at {c.points[-1][2]:.2f}" for c in curves))
         svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
         figure = f'<figure class="panel chart"><figcaption>{head}</figcaption>{svg}</figure>\n'

@@ -37,8 +37,10 @@ class Map:
         problems = [] if self.kind in KINDS else [f"the kind is `{self.kind}`, expected one of {', '.join(KINDS)}"]
         shape = tuple(np.shape(self.weights))
         if len(shape) != 3 or shape[1:] != (len(self.rows), len(self.columns)) or 0 in shape:
-            problems.append(f"weights of shape {shape} do not fit {len(self.rows)} rows and {len(self.columns)} columns of labels")
-        together(problems, ConfigError, f"the map `{self.name}` cannot be drawn", "weights are `(heads, rows, columns)`, none of them 0.")
+            labels = f"{len(self.rows)} row labels and {len(self.columns)} column labels"
+            problems.append(f"weights of shape {shape} do not fit {labels}")
+        hint = "weights are `(heads, rows, columns)`, none of them 0."
+        together(problems, ConfigError, f"the map `{self.name}` cannot be drawn", hint)
 
     def to_json(self) -> dict[str, Any]:
         numbers = np.nan_to_num(np.rint(np.asarray(self.weights, dtype=np.float64) * SCALE), nan=-1, posinf=-1, neginf=-1)
@@ -66,7 +68,7 @@ def maps_section(maps: Sequence[Map]) -> str:
     """The place that `page.js` fills with the maps in the document's data."""
     if not maps:
         return blank(NO_MAPS)
-    return '<div class="panel" id="maps"><noscript>The maps are drawn by the script of this page; please allow it.</noscript></div>\n'
+    return '<div class="panel" id="maps"><noscript>The script of this page draws the maps; please allow it.</noscript></div>\n'
 
 
 def blank(words: str) -> str:

@@ -1,4 +1,4 @@
-"""`report.html` of a run: what was trained, how it went, how good it is, what it looks at, what to type next. One file, offline."""
+"""`report.html` of a run: how good it is, how training went, what it looks at, what to type next. One file, offline."""
 
 import math
 from collections.abc import Sequence
@@ -40,20 +40,20 @@ def report_page(
 def cards(scores: Sequence[dict[str, Any]]) -> str:
     made = []
     for score in scores:
-        low, high = score.get("low"), score.get("high")
+        value, low, high = (score.get(key) for key in ("value", "low", "high"))
+        digits = 3 if score["name"] == "AER" else 1  # a rate between 0 and 1, all others are between 0 and 100
         known = low is not None and high is not None and low != high
-        interval = f"<small>95 % interval {figure(low)} to {figure(high)}</small>" if known else ""
-        signature = f"<small><code>{escape(score['signature'])}</code></small>" if score.get("signature") else ""
+        interval = f"<small>95 % interval {figure(low, digits)} to {figure(high, digits)}</small>" if known else ""
         name = f'<b>{escape(score["name"])}</b> <span class="soft">{escape(score.get("split", ""))}</span>'
-        made.append(f'<div class="panel">{name}<div class="value">{figure(score.get("value"))}</div>{interval}{signature}</div>')
+        signature = escape(score.get("signature", "")).replace("|", "|<wbr>")
+        small = f"{interval}<small><code>{signature}</code></small>"
+        made.append(f'<div class="panel">{name}<div class="value">{figure(value, digits)}</div>{small}</div>')
     return f'<div class="cards">{"".join(made)}</div>' if made else ""
 
 
-def figure(value: Any) -> str:
-    """A score with one digit after the point (three below 1, where error rates live), or a dash."""
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return "–"
-    return f"{value:.3f}" if 0 < abs(value) < 1 else f"{value:.1f}"
+def figure(value: Any, digits: int) -> str:
+    """A score, or a dash where there is none."""
+    return f"{value:.{digits}f}" if isinstance(value, int | float) and math.isfinite(value) else "–"
 
 
 def translations(samples: Sequence[tuple[str, str, str]], metrics: Sequence[dict[str, Any]]) -> str:
@@ -85,7 +85,7 @@ def examination(doctor: dict[str, Any]) -> str:
             spread = f"{numbers['mean']:.1f} on average, {number(numbers['max'])} at most"
             size = f"{numbers['words']:,} words, {numbers['vocabulary']:,} different"
             lines.append(f"{side}: {size}; {escape(statistics.get('unit', 'words'))} per line: {spread}")
-    found = "".join(finding(item) for item in doctor.get("findings", ())) or "<li><b>nothing</b>odd was found</li>"
+    found = "".join(finding(item) for item in doctor.get("findings", ())) or '<li class="nothing">Nothing odd was found.</li>'
     return f'<div class="panel">{"<br>".join(lines)}<ul class="findings">{found}</ul></div>'
 
 

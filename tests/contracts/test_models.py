@@ -109,7 +109,7 @@ def test_the_future_is_not_seen_and_the_source_is(doubles: None, name: str, chos
         source = b.source.clone()
         source[:, s] = (source[:, s] + 1) % VOCABULARY
         moved = (hidden(net, dataclasses.replace(b, source=source)) - y).abs().amax((1, 2))
-        assert bool((moved > 1e-9).eq(b.keep[:, s]).all()), f"source position {s}: seen where it is padding, or not seen where it is real"
+        assert bool((moved > 1e-9).eq(b.keep[:, s]).all()), f"source position {s}: padding is seen, or a word is not"
 
 
 @EVERY
@@ -133,8 +133,8 @@ def test_eval_is_deterministic_and_training_is_not(name: str, chosen: dict[str, 
 
 @NAMES
 def test_a_shared_embedding_is_one_and_separate_ones_are_two(name: str) -> None:
-    rows = {share: [p.shape[0] for n, p in model(name, {"share": share}, 23).named_parameters()].count(23) for share in (True, False)}
-    assert rows == {True: 1, False: 2}
+    for share, matrices in ((True, 1), (False, 2)):
+        assert [p.shape[0] for p in model(name, {"share": share}, 23).parameters()].count(23) == matrices
     shared, b = model(name, {"share": True}), batch([4, 2, 1], [6, 3, 1])
     before = shared.logits(hidden(shared, b)).detach()
     with torch.no_grad():

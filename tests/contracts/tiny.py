@@ -22,8 +22,7 @@ PAD, BOS, EOS = 0, 1, 2
 
 
 def entries(room: str) -> list[Entry]:
-    """What the lectures know by name; a room also holds files that only share a name with what is in them."""
-    return [entry for entry in registry.entries(room).values() if entry.aliases]
+    return list(registry.entries(room).values())
 
 
 # -- mixers ----------------------------------------------------------------------------------------------------------------------
@@ -86,7 +85,8 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
     }
     for parameter in inspect.signature(constructor).parameters.values():
         if parameter.name in kinds:
-            ways = {f"{a} {b}".strip(): way | {parameter.name: kind} for a, way in ways.items() for b, kind in kinds[parameter.name].items()}
+            choices = kinds[parameter.name].items()
+            ways = {f"{a} {b}".strip(): way | {parameter.name: kind} for a, way in ways.items() for b, kind in choices}
         elif parameter.default is inspect.Parameter.empty:
             raise LookupError(f"`{constructor.__name__}` wants `{parameter.name}`: tell tests/contracts/tiny.py what that may be")
     return ways
@@ -105,7 +105,8 @@ def mixers() -> Iterator[Case]:
     for room in ("attention", "recurrences"):
         for entry in entries(room):
             for label, way in arguments(entry.load()).items():
-                yield Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), WIDTH if room == "attention" else INPUTS)
+                inputs = WIDTH if room == "attention" else INPUTS
+                yield Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), inputs)
 
 
 def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:

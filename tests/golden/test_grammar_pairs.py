@@ -209,6 +209,8 @@ COMPLEX = [
      "The children whom we listen to sing.", "Die Kinder, denen wir zuhören, singen."),
     (Sentence(c(ME, "feed", object=np("the dog", c(RELATIVE["dog"], "bark", front="subject")))),
      "I feed the dog that barks.", "Ich füttere den Hund, der bellt."),
+    (Sentence(c(ME, "feed", object=np("the dog", c(RELATIVE["dog"], "bark", front="subject"))), "because", c(IT, "snow")),
+     "I feed the dog that barks because it snows.", "Ich füttere den Hund, der bellt, weil es schneit."),
     (Sentence(c(np("the bus", c("the tourist", "wait", front="complement", complement=FOR_WHICH)), "arrive")),
      "The bus for which the tourist waits arrives.", "Der Bus, auf den der Tourist wartet, kommt an."),
     (Sentence(c(np("a friend", c(PETER, "dream", front="complement", complement=OF_WHOM)), "visit", object=ANNA)),
@@ -216,7 +218,10 @@ COMPLEX = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tree", "english", "expected"), [(Sentence(clause), *texts) for clause, *texts in PAIRS] + [(tree, *texts) for tree, *texts in COMPLEX])
+@pytest.mark.parametrize(
+    ("tree", "english", "expected"),
+    [(Sentence(clause), *texts) for clause, *texts in PAIRS] + [(tree, *texts) for tree, *texts in COMPLEX],
+)
 def test_pairs_are_as_typed_by_hand(tree: Sentence, english: str, expected: str) -> None:
     pair = read_out(tree)
     assert (pair.source, pair.target) == (english, expected)

@@ -10,7 +10,7 @@ An adjective carries what the determiner leaves unsaid:
 
 from functools import cache
 
-from headway.data.grammar.lexicon import ADJECTIVES, DETERMINERS, NOUNS, NUMERALS
+from headway.data.grammar.lexicon import ADJECTIVES, DETERMINERS, NOUNS
 
 
 def paradigm(table: str) -> dict[tuple[str, str], str]:
@@ -79,7 +79,3 @@ def noun(lemma: str, case: str, plural: bool) -> str:
         return entry.german if case == "nom" else entry.oblique
     ending = "n" if case == "dat" and not entry.german_plural.endswith(("n", "s")) else ""
     return entry.german_plural + ending
-
-
-def numeral(lemma: str) -> str:
-    return NUMERALS[lemma]

@@ -1,0 +1,131 @@
+"""Every line that the README promises, at a small size."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import headway
+from headway.cli import main
+from headway.core.config import Choice
+from headway.core.recipe import Data, Recipe, Tokens, Training
+from tests.end_to_end.conftest import SMALL
+
+
+def out(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_translate_text_file_and_standard_input(
+    trained: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
+    assert main(["translate", str(trained), lines[0]]) == 0
+    first = out(capsys)
+    assert main(["translate", str(trained), "--input", str(corpus / "test.en"), "--output", str(tmp_path / "hyp"), "--beam", "5"]) == 0
+    written = (tmp_path / "hyp").read_text(encoding="utf-8").splitlines()
+    assert len(written) == len(lines) and written[0] == first.strip()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((lines[0] + "\n\n").encode()), encoding="utf-8"))
+    assert main(["translate", str(trained)]) == 0
+    assert out(capsys).split("\n")[:2] == [first.strip(), ""], "an empty line stays an empty line"
+    assert main(["translate", str(trained), lines[0], "--n-best", "3"]) == 0
+    rows = [line.split("\t") for line in out(capsys).splitlines()]
+    assert len(rows) == 3 and rows[0][2] == first.strip()
+    assert [float(r[1]) for r in rows] == sorted((float(r[1]) for r in rows), reverse=True)
+
+
+def test_the_answer_does_not_depend_on_the_batch(trained: Path, corpus: Path) -> None:
+    run = headway.load(str(trained))
+    lines = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
+    for beam in (1, 5):
+        together = run.translate(lines, beam=beam)
+        assert together == [run.translate([line], beam=beam)[0] for line in lines]
+        assert together == run.translate(lines, beam=beam, batch=3)
+
+
+def test_evaluate(trained: Path, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["evaluate", str(trained), "--source", str(corpus / "test.en"), "--target", str(corpus / "test.de")]
+    assert main([*words, "--json"]) == 0
+    value = json.loads(out(capsys))
+    assert [s["name"] for s in value["scores"]] == ["BLEU", "chrF"] and "tok:13a" in value["scores"][0]["signature"]
+    assert value["scores"][0]["low"] <= value["scores"][0]["value"] <= value["scores"][0]["high"]
+    assert main(words) == 0
+    assert "95 % interval" in out(capsys)
+
+
+def test_align(trained: Path, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["align", str(trained), "--source", str(corpus / "test.en"), "--target", str(corpus / "test.de")]
+    assert main([*words, "--gold", str(corpus / "test.gold")]) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    assert len(lines) == 20 and all(re.fullmatch(r"(\d+-\d+ ?)*", line) for line in lines)
+    assert "alignment error rate" in captured.err
+
+
+def test_inspect(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("maps.html", "maps.png"):
+        assert main(["inspect", str(trained), "The old man reads a book.", "--out", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).stat().st_size > 5000
+    assert "6 maps of 3 attention layers" in out(capsys)
+
+
+def test_report_is_there(trained: Path) -> None:
+    text = (trained / "report.html").read_text(encoding="utf-8")
+    assert "BLEU" in text and "http://" not in text.replace("http://www.w3.org", "")
+    assert json.loads((trained / "scores.json").read_text())[0]["name"] == "BLEU"
+
+
+def test_data_check(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "check", str(corpus / "a.en"), str(corpus / "a.de")]) == 0
+    assert "300 pairs" in out(capsys)
+    lines = (corpus / "a.de").read_text(encoding="utf-8").split("\n")
+    lines[6] = ""
+    (tmp_path / "b.de").write_text("\n".join(lines), encoding="utf-8")
+    assert main(["data", "check", str(corpus / "a.en"), str(tmp_path / "b.de")]) == 0
+    text = out(capsys)
+    assert "line 7" in text and "will be dropped" in text
+
+
+@pytest.mark.parametrize("model", ["rnn_seq2seq", "attention_seq2seq"])
+def test_other_models_and_tmx(model: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = [(corpus / f"a.{language}").read_text(encoding="utf-8").splitlines() for language in ("en", "de")]
+    units = "".join(
+        f'<tu><tuv xml:lang="en"><seg>{s}</seg></tuv><tuv xml:lang="de"><seg>{t}</seg></tuv></tu>' for s, t in zip(*sides, strict=True)
+    )
+    tmx = f'<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>{units}</body></tmx>'
+    (tmp_path / "memory.tmx").write_text(tmx, encoding="utf-8")
+    words = ["train", "translation", "--pairs", str(tmp_path / "memory.tmx"), "--model", model, "--model.width", "32"]
+    assert main([*words, "--epochs", "1", "--tokens.size", "400", "--out", str(tmp_path / "memory")]) == 0
+    text = out(capsys)
+    assert "what to type next" in text and "validation: BLEU" in text
+    assert main(["inspect", str(tmp_path / "memory"), "The man sleeps.", "--out", str(tmp_path / "maps.html")]) == 0
+
+
+def test_minutes_and_a_plain_value(corpus: Path, tmp_path: Path) -> None:
+    recipe = Recipe(
+        data=Data(source=str(corpus / "a.en"), target=str(corpus / "a.de")),
+        tokens=Tokens("characters"),
+        model=Choice("transformer", {"width": 32, "depth": 1, "heads": 2, "inner": 64}),
+        training=Training(minutes=0.05, batch=512),
+    )
+    run = headway.train(recipe, out=tmp_path / "run", quiet=True)
+    assert len(run.translate(["The man sleeps.", "The dog sees the cat."])) == 2
+
+
+def test_list_find_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "models"]) == 0 and "transformer" in out(capsys)
+    assert main(["find", "Bahdanau"]) == 0
+    found = out(capsys)
+    assert "attention_seq2seq" in found and "additive" in found
+    assert main(["show", "transformer"]) == 0
+    shown = out(capsys)
+    assert "--model.depth" in shown and "Attention is all you need" in shown and SMALL
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["--help"], ["train", "--help"]):
+        with pytest.raises(SystemExit) as done:
+            main(words)
+        assert done.value.code == 0 and "examples:" in out(capsys)

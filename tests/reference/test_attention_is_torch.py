@@ -1,0 +1,86 @@
+"""Attention against torch: the same weights give the same numbers as torch.nn.MultiheadAttention and its kernel."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from headway.layers.attention.cross import Cross
+from headway.layers.attention.multihead import Multihead
+from headway.layers.attention.weights import Weights
+from headway.layers.masks import Causal
+from headway.layers.scores.scaled import Scaled
+
+pytestmark = pytest.mark.usefixtures("doubles")
+B, T, S, H, E = 3, 7, 5, 2, 11
+D = H * E
+CLOSE = {"rtol": 0.0, "atol": 1e-12}
+KEEP_T = torch.arange(T)[None, :] < torch.tensor([[7], [4], [1]])
+KEEP_S = torch.arange(S)[None, :] < torch.tensor([[5], [2], [1]])
+
+
+def torch_attention(project: tuple[Tensor, Tensor], output: nn.Linear) -> nn.MultiheadAttention:
+    """torch's module with these weights; its input projection is Q, K, V on top of each other, as ours."""
+    reference = nn.MultiheadAttention(D, H, batch_first=True)
+    with torch.no_grad():
+        reference.in_proj_weight.copy_(project[0])
+        reference.in_proj_bias.copy_(project[1])
+        reference.out_proj.weight.copy_(output.weight)
+        reference.out_proj.bias.copy_(output.bias)
+    return reference
+
+
+def test_scaled_is_the_kernel_of_torch() -> None:
+    q, k, v = torch.randn(B, H, T, E), torch.randn(B, H, S, E), torch.randn(B, H, S, E)
+    allowed = KEEP_S[:, None, None, :]
+    weights = Weights(Scaled(E))
+    written = (Scaled(E)(q, k).masked_fill(~allowed, float("-inf")).softmax(-1)) @ v
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+    torch.testing.assert_close(weights(q, k, v, allowed), expected, **CLOSE)
+    torch.testing.assert_close(written, expected, **CLOSE)
+    square = torch.randn(B, H, T, E), torch.randn(B, H, T, E), torch.randn(B, H, T, E)
+    torch.testing.assert_close(weights(*square, causal=True), F.scaled_dot_product_attention(*square, is_causal=True), **CLOSE)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("padded", [False, True])
+def test_multihead_is_that_of_torch(causal: bool, padded: bool) -> None:
+    ours = Multihead(D, H, Causal() if causal else None)
+    reference = torch_attention((ours.project.weight, ours.project.bias), ours.output)
+    x = torch.randn(B, T, D, requires_grad=True)
+    y = x.detach().clone().requires_grad_()
+    mask = torch.ones(T, T, dtype=torch.bool).triu(1) if causal else None
+    expected, _ = reference(y, y, y, key_padding_mask=~KEEP_T if padded else None, attn_mask=mask)
+    found = ours(x, KEEP_T if padded else None)
+    real = KEEP_T if padded else torch.ones_like(KEEP_T)
+    torch.testing.assert_close(found[real], expected[real], **CLOSE)
+    found[real].square().sum().backward()
+    expected[real].square().sum().backward()
+    torch.testing.assert_close(x.grad, y.grad, **CLOSE)
+    torch.testing.assert_close(ours.project.weight.grad, reference.in_proj_weight.grad, **CLOSE)
+
+
+def test_cross_is_multihead_of_torch_with_another_memory() -> None:
+    ours = Cross(D, H)
+    weight = torch.cat((ours.query.weight, ours.memory.weight))
+    reference = torch_attention((weight, torch.cat((ours.query.bias, ours.memory.bias))), ours.output)
+    x, memory = torch.randn(B, T, D), torch.randn(B, S, D)
+    for keep in (None, KEEP_S):
+        expected, _ = reference(x, memory, memory, key_padding_mask=None if keep is None else ~keep)
+        torch.testing.assert_close(ours(x, ours.remember(memory, keep)), expected, **CLOSE)
+
+
+def test_scores_are_those_of_the_papers() -> None:
+    """Each score for one query and one key, with loops over numbers instead of tensors."""
+    from headway.core import registry
+
+    q, k = torch.randn(E), torch.randn(E)
+    scores = {name: entry.load()(E) for name, entry in registry.entries("scores").items()}
+    found = {name: float(score(q[None, None, None], k[None, None, None]).detach()) for name, score in scores.items()}
+    dot = sum(float(a) * float(b) for a, b in zip(q, k, strict=True))
+    w, additive = scores["multiplicative"].weight, scores["additive"]
+    inner = additive.key.weight @ k + additive.query.weight @ q
+    assert found["dot"] == pytest.approx(dot) and found["scaled"] == pytest.approx(dot / E**0.5)
+    bilinear = sum(q[i] * w[i, j] * k[j] for i in range(E) for j in range(E))
+    assert found["multiplicative"] == pytest.approx(float(bilinear.detach()))
+    assert found["additive"] == pytest.approx(float((additive.vector * inner.tanh()).sum().detach()))
