@@ -36,10 +36,11 @@ class Training:
     epochs: float | None = None
     batch: int | None = None  # target tokens in one batch, padding included
     accumulate: int = 1  # batches whose gradients make one step
+    optimizer: Literal["muon", "adamw"] = "muon"
     rate: float | None = None  # the highest learning rate
     schedule: Literal["cosine", "inverse_root", "constant"] = "cosine"
     warmup: int | None = None  # steps until the highest rate is reached
-    decay: float = 0.01  # weight decay of AdamW
+    decay: float = 0.01  # weight decay
     clip: float = 1.0  # the largest norm of the gradient
     smoothing: float = 0.1  # label smoothing
     average: float | None = None  # of the running average of the weights: how much of it stays each step

@@ -85,7 +85,7 @@ def _report(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str
         "parameters": f"{run.parameters:,}",
         "vocabulary": f"{run.recipe.tokens.kind}, {run.task.target.size:,} entries",
         "budget": f"{t.minutes:g} minutes = {t.steps:,} steps" if t.minutes else f"{t.steps:,} steps",
-        "optimizer": f"AdamW, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up, batches of {t.batch:,} tokens",
+        "optimizer": f"{t.optimizer}, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up, batches of {t.batch:,} tokens",
         "seed": str(run.recipe.seed),
     }
     maps = attention_maps(run, samples[0][0])[0] if samples else []

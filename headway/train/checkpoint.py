@@ -1,7 +1,7 @@
 """Everything that changes during training, in one file that is there whole or not at all.
 
-    model/*  average/*  first/*  second/*       weights, their running average, and the two moments of AdamW
-    the note in the header                      step, rate scale, best score: plain JSON, nothing that depends on the clock
+    model/*  average/*  optimizer/*/*       weights, their running average, and the moments of the optimizers
+    the note in the header                  step, rate scale, best score: plain JSON, nothing that depends on the clock
 """
 
 import copy
@@ -17,6 +17,7 @@ from headway.core.config import from_json, to_json
 from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_tensors, write_tensors
 from headway.core.recipe import Training
+from headway.train.muon import Muon
 
 FILE = "checkpoint.safetensors"
 
@@ -40,30 +41,37 @@ class Learner:
     def __init__(self, model: Any, training: Training) -> None:
         self.model = model
         self.average = copy.deepcopy(model).eval().requires_grad_(False)
-        matrices = [p for p in model.parameters() if p.dim() > 1]
-        others = [p for p in model.parameters() if p.dim() <= 1]  # biases and norms are not decayed
-        groups = [{"params": matrices, "weight_decay": training.decay}, {"params": others, "weight_decay": 0.0}]
-        self.optimizer = torch.optim.AdamW(groups, lr=training.rate or 1e-3, betas=(0.9, 0.98), fused=True)
+        inside = [p for n, p in model.named_parameters() if p.dim() == 2 and not is_table(n)]
+        tables = [p for n, p in model.named_parameters() if p.dim() == 2 and is_table(n)]
+        vectors = [p for p in model.parameters() if p.dim() < 2]  # biases and norms are not decayed
+        rate = training.rate or 1e-3
+        adamw = [{"params": tables, "weight_decay": training.decay}, {"params": vectors, "weight_decay": 0.0}]
+        self.optimizers: list[torch.optim.Optimizer] = []
+        if training.optimizer == "muon":
+            self.optimizers.append(Muon(inside, rate, weight_decay=training.decay))
+        else:
+            adamw.append({"params": inside, "weight_decay": training.decay})
+        self.optimizers.append(torch.optim.AdamW(adamw, lr=rate, betas=(0.9, 0.98), fused=True))
         self.pairs = (list(self.average.parameters()), list(model.parameters()))
 
     def step(self, rate: float, clip: float, average: float) -> float:
         """One update from the gradients that are there; returns their norm before clipping."""
         norm = float(nn.utils.clip_grad_norm_(self.pairs[1], clip))
         if norm == norm and norm != float("inf"):
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
-            self.optimizer.step()
+            for optimizer in self.optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = rate
+                optimizer.step()
             torch._foreach_lerp_(self.pairs[0], self.pairs[1], 1 - average)  # type: ignore[arg-type]
-        self.optimizer.zero_grad(set_to_none=True)
+        self.model.zero_grad(set_to_none=True)
         return norm
 
     def tensors(self) -> dict[str, Tensor]:
         named = {f"model/{n}": p for n, p in self.model.named_parameters()}
         named |= {f"average/{n}": p for n, p in self.average.named_parameters()}
         for name, parameter in self.model.named_parameters():
-            state = self.optimizer.state.get(parameter)
-            if state:
-                named |= {f"first/{name}": state["exp_avg"], f"second/{name}": state["exp_avg_sq"]}
+            for optimizer in self.optimizers:
+                named |= {f"optimizer/{name}/{key}": value for key, value in optimizer.state.get(parameter, {}).items()}
         return named
 
     def save(self, folder: Path, note: Note, recipe: dict[str, Any]) -> None:
@@ -76,16 +84,18 @@ class Learner:
         tensors, note, _ = read(path)
         fill(self.model, tensors, path, "model/")
         fill(self.average, tensors, path, "average/")
+        owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
         for name, parameter in self.model.named_parameters():
-            if f"first/{name}" in tensors:
-                moments = [tensors.get(f"{kind}/{name}") for kind in ("first", "second")]
-                if any(m is None or m.shape != parameter.shape for m in moments):
-                    raise RunError(f"`{path}` is damaged: the optimizer's moments of `{name}` do not fit")
-                step = torch.tensor(float(note.step))
-                self.optimizer.state[parameter] = {"step": step, "exp_avg": moments[0], "exp_avg_sq": moments[1]}
-            else:
-                self.optimizer.state.pop(parameter, None)
+            state = {n.rpartition("/")[2]: t for n, t in tensors.items() if n.rpartition("/")[0] == f"optimizer/{name}"}
+            if any(t.dim() and t.shape != parameter.shape for t in state.values()):
+                raise RunError(f"`{path}` is damaged: the moments of `{name}` do not fit", "train again.")
+            owners[id(parameter)].state[parameter] = state
         return note
+
+
+def is_table(name: str) -> bool:
+    """Whether a matrix is a table of rows to look up (embeddings, positions) rather than a map from one width to another."""
+    return any(part in name for part in ("source.weight", "target.weight", "embedding.weight", "table"))
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], Note, Any]:

@@ -66,7 +66,8 @@ def plan_steps(recipe: Recipe, per_epoch: int, seconds: float | None) -> Recipe:
     if training.warmup is None:
         training = replace(training, warmup=max(1, min(1000, total // 10)))
     if training.validate is None:
-        training = replace(training, validate=max(1, min(2000, total // 12)))
+        short = training.minutes is not None and training.minutes < 5
+        training = replace(training, validate=max(1, min(2000, total // (6 if short else 12))))
     if training.average is None:
         training = replace(training, average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6))
     if training.patience is None:
@@ -81,6 +82,6 @@ def said(recipe: Recipe, vocabulary: int, parameters: int, size: Size, per_epoch
     return (
         f"model: {recipe.model.name} ({options}), {parameters / 1e6:.2f} million parameters, "
         f"{recipe.tokens.kind} vocabulary of {vocabulary:,}\n"
-        f"plan: {t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs of {size.pairs:,} pairs, AdamW at {t.rate:g} "
+        f"plan: {t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs of {size.pairs:,} pairs, {t.optimizer} at {t.rate:g} "
         f"({t.schedule}, {t.warmup} steps of warm-up), validation every {t.validate} steps"
     )

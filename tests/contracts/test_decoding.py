@@ -115,6 +115,34 @@ def test_hypotheses_are_true_sorted_distinct_and_within_the_limit(name: str, wid
             assert h.log_probability == pytest.approx(log_probability(net, s, k, h.ids), abs=1e-5)
 
 
+def plain_beam(net: Any, source: Tensor, keep: Tensor, limit: int, width: int) -> list[tuple[int, ...]]:
+    """Beam search as its page says it, for one sentence: prefixes and sums, no states, no batches, no tensors between steps."""
+    alive: dict[tuple[int, ...], float] = {(): 0.0}
+    done: dict[tuple[int, ...], float] = {}
+    for position in range(limit + 1):
+        options = []
+        for prefix, total in alive.items():
+            p = net.logits(net(source, keep, torch.tensor([[BOS, *prefix]])))[0, -1].log_softmax(-1).tolist()
+            words = [EOS] if position == limit else range(len(p))
+            options += [(total + p[word], prefix, word) for word in words]
+        best = sorted(options, reverse=True)[: 2 * width]
+        done |= {prefix: total for total, prefix, word in best[:width] if word == EOS}
+        done = dict(sorted(done.items(), key=lambda h: -Hypothesis(*h).score(1.0))[:width])
+        alive = {(*prefix, word): total for total, prefix, word in [o for o in best if o[2] != EOS][:width]}
+        if len(done) == width or not alive:
+            break
+    return list(done)
+
+
+@NAMES
+@pytest.mark.parametrize("width", [2, 3, 6])
+def test_beam_search_is_what_its_page_says(name: str, width: int) -> None:
+    net, (source, keep) = taught(name), sources(LENGTHS)
+    found = beam_search(net, source, keep, BOS, EOS, LIMITS, width)
+    for (s, k), limit, hypotheses in zip(rows(source, keep), LIMITS, found, strict=True):
+        assert [h.ids for h in hypotheses] == plain_beam(net, s, k, limit, width)
+
+
 @NAMES
 def test_answers_do_not_depend_on_the_batch(name: str) -> None:
     net, (source, keep) = taught(name), sources(LENGTHS)

@@ -1,0 +1,139 @@
+"""Whole models against something written independently: torch's Transformer layers, and equations with loops over positions."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway.layers.embedding import Embedding
+from headway.models import attention_seq2seq, rnn_seq2seq, transformer
+
+pytestmark = pytest.mark.usefixtures("doubles")
+V, W, H, F, L = 13, 22, 2, 17, 2
+SOURCE = torch.tensor([[4, 5, 6, 7, 2], [8, 9, 2, 0, 0], [3, 2, 0, 0, 0]])
+TARGET = torch.tensor([[1, 5, 6, 4, 3, 8, 7], [1, 10, 11, 12, 3, 3, 4], [1, 4, 4, 5, 6, 7, 8]])
+KEEP = SOURCE != 0
+CLOSE = {"rtol": 0.0, "atol": 1e-11}
+
+
+def stirred(model: Any) -> Any:
+    """Biases and norms away from 0 and 1, where a missing one would not be noticed."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.2 * torch.randn(parameter.shape))
+    return model.eval()
+
+
+def attention(reference: nn.MultiheadAttention, weight: Tensor, bias: Tensor, output: nn.Linear) -> None:
+    reference.in_proj_weight.copy_(weight)
+    reference.in_proj_bias.copy_(bias)
+    reference.out_proj.load_state_dict(output.state_dict())
+
+
+def copy(block: Any, layer: Any) -> None:
+    """The weights of one of our blocks into one of torch's layers."""
+    attention(layer.self_attn, block.mixer.project.weight, block.mixer.project.bias, block.mixer.output)
+    norms = [block.around_mixer.norm, block.around_feedforward.norm]
+    if hasattr(block, "cross"):
+        query, memory = block.cross.query, block.cross.memory
+        both = torch.cat((query.weight, memory.weight)), torch.cat((query.bias, memory.bias))
+        attention(layer.multihead_attn, *both, block.cross.output)
+        norms.insert(1, block.around_cross.norm)
+    for number, norm in enumerate(norms, 1):
+        getattr(layer, f"norm{number}").load_state_dict(norm.state_dict())
+    layer.linear1.load_state_dict(block.feedforward.up.state_dict())
+    layer.linear2.load_state_dict(block.feedforward.down.state_dict())
+
+
+def positions(length: int) -> Tensor:
+    rows = [[(math.sin, math.cos)[i % 2](t * 10000 ** (-(i - i % 2) / W)) for i in range(W)] for t in range(length)]
+    return torch.tensor(rows)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@torch.no_grad()
+def test_transformer_is_that_of_torch(norm: str) -> None:
+    ours = stirred(transformer.Transformer(transformer.Config(W, L, H, F, 0.0, norm, share=False), V, V))
+    kind = {"norm_first": norm == "pre", "batch_first": True, "dropout": 0.0}
+    final = [nn.LayerNorm(W), nn.LayerNorm(W)] if norm == "pre" else [None, None]
+    for theirs, mine in zip(final, (ours.encoder_norm, ours.decoder_norm), strict=True):
+        assert len(list(mine.parameters())) == (2 if norm == "pre" else 0)
+        if theirs is not None:
+            theirs.load_state_dict(mine.state_dict())
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(W, H, F, **kind), L, final[0], enable_nested_tensor=False)
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(W, H, F, **kind), L, final[1])
+    for blocks, layers in ((ours.encoder, encoder.layers), (ours.decoder, decoder.layers)):
+        for block, layer in zip(blocks, layers, strict=True):
+            copy(block, layer)
+    x = math.sqrt(W) * ours.source.weight[SOURCE] + positions(5)
+    y = math.sqrt(W) * ours.target.weight[TARGET] + positions(7)
+    memory = encoder.train()(x, src_key_padding_mask=~KEEP)  # in eval torch takes a fast path that reports padding as zeros
+    future = torch.ones(7, 7, dtype=torch.bool).triu(1)
+    expected = decoder.train()(y, memory, tgt_mask=future, memory_key_padding_mask=~KEEP)
+    torch.testing.assert_close(ours(SOURCE, KEEP, TARGET), expected, **CLOSE)
+    torch.testing.assert_close(ours.logits(expected), expected @ ours.target.weight.T, **CLOSE)
+
+
+def first_states(model: Any, ids: list[int]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+    """Encoder states of one sentence and the decoder's first states: LSTM cells called one by one, in both directions."""
+    x = [math.sqrt(W) * model.encoder.embedding.weight[i] for i in ids]
+    first = []
+    for both, bridge in zip(model.encoder.layers.layers, model.encoder.bridge, strict=True):
+        ends, outputs = [], []
+        for cell, line in ((both.ahead, x), (both.back, x[::-1])):
+            h = c = torch.zeros(W // 2)
+            outputs.append([])
+            for v in line:
+                h, c = (s[0] for s in cell.cell(cell.input(v)[None], (h[None], c[None])))
+                outputs[-1].append(h)
+            ends.append((h, c))
+        x = [torch.cat(pair) for pair in zip(outputs[0], outputs[1][::-1], strict=True)]
+        first.append(tuple(torch.tanh(bridge(torch.cat(pair))) for pair in zip(*ends, strict=True)))
+    return torch.stack(x), first
+
+
+def decoded(model: Any, ids: list[int], states: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
+    outputs = []
+    for i in ids:
+        x = math.sqrt(W) * model.target.weight[i]
+        for number, cell in enumerate(model.decoder.layers):
+            states[number] = tuple(s[0] for s in cell.cell(cell.input(x)[None], tuple(s[None] for s in states[number])))
+            x = states[number][0]
+        outputs.append(x)
+    return outputs
+
+
+@torch.no_grad()
+def test_rnn_seq2seq_is_its_equations() -> None:
+    model = stirred(rnn_seq2seq.RNNSeq2seq(rnn_seq2seq.Config(W, L, "lstm", True, 0.0, False), V, V))
+    found = model(SOURCE, KEEP, TARGET)
+    for row in range(3):
+        _, first = first_states(model, SOURCE[row][KEEP[row]].tolist())
+        torch.testing.assert_close(found[row], torch.stack(decoded(model, TARGET[row].tolist(), first)), **CLOSE)
+
+
+@pytest.mark.parametrize("score", ["dot", "multiplicative", "additive"])
+@torch.no_grad()
+def test_attention_seq2seq_is_its_equations(score: str) -> None:
+    model = stirred(attention_seq2seq.AttentionSeq2seq(attention_seq2seq.Config(W, L, "lstm", True, score, 0.0, False), V, V))
+    found, s = model(SOURCE, KEEP, TARGET), model.attention.weights.score
+    rules = {
+        "dot": lambda q, k: q @ k,
+        "multiplicative": lambda q, k: q @ s.weight @ k,
+        "additive": lambda q, k: s.vector @ torch.tanh(s.key.weight @ k + s.query.weight @ q),
+    }
+    for row in range(3):
+        encoded, first = first_states(model, SOURCE[row][KEEP[row]].tolist())
+        for t, h in enumerate(decoded(model, TARGET[row].tolist(), first)):
+            alpha = torch.stack([rules[score](h, k) for k in encoded]).softmax(0)
+            expected = torch.tanh(model.combine(torch.cat((h, alpha @ encoded))))
+            torch.testing.assert_close(found[row, t], expected, **CLOSE)
+
+
+def test_embedding_scales_inputs_and_shares_its_matrix() -> None:
+    e = Embedding(1000, 100)
+    assert float(e.weight.detach().var()) == pytest.approx(1 / 100, rel=0.02)
+    assert torch.equal(e(torch.tensor([[3, 5]])), 10 * e.weight[[3, 5]][None])
+    torch.testing.assert_close(e.logits(torch.ones(2, 100)), e.weight.sum(1).expand(2, -1))
