@@ -32,7 +32,7 @@ def plan_model(recipe: Recipe, size: Size) -> Recipe:
     """Width, depth and dropout by the amount of data."""
     small, large = size.pairs < 8000, size.pairs > 300_000
     width = 128 if small else 512 if large else 256
-    dials = {"width": width, "dropout": 0.3 if small else 0.1 if large else 0.2}
+    dials = {"width": width, "dropout": 0.3 if small else 0.1 if large else 0.25}
     if recipe.model.name == "transformer":
         dials |= {"depth": 3, "heads": width // 64, "inner": 2 * width if not large else 4 * width}
     known = {option.name for option in registry.get("models", recipe.model.name).options}
@@ -49,7 +49,7 @@ def plan_training(recipe: Recipe, size: Size) -> Recipe:
     if training.batch is None:
         training = replace(training, batch=1024 if size.pairs < 8000 else 2048)
     if training.rate is None:
-        training = replace(training, rate=2e-3)
+        training = replace(training, rate=3e-3 if training.optimizer == "muon" else 1e-3)
     return replace(recipe, training=training)
 
 
