@@ -120,15 +120,18 @@ def decoders(sentences: int = 64) -> dict[str, Callable[[], None]]:
     source = torch.randint(4, VOCABULARY, (sentences, 14))
     keep = torch.ones_like(source, dtype=torch.bool)
     model, peer = ours().eval(), marian().eval()
+    model.target.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
 
     def headway_greedy() -> None:
-        found = greedy(model, source, keep, BOS, -1, [TARGET] * sentences)
+        found = greedy(model, source, keep, BOS, EOS, [TARGET] * sentences)
         if any(len(h.ids) != TARGET for h in found):
             raise SystemExit("a sentence ended early: the comparison would not be fair")
 
     def hugging_face() -> None:
         with torch.inference_mode():
-            out = peer.generate(source, attention_mask=keep.long(), max_new_tokens=TARGET, min_new_tokens=TARGET, num_beams=1, do_sample=False)
+            out = peer.generate(
+                source, attention_mask=keep.long(), max_new_tokens=TARGET, min_new_tokens=TARGET, num_beams=1, do_sample=False
+            )
         if out.shape[1] != TARGET + 1:
             raise SystemExit(f"Hugging Face wrote {out.shape[1] - 1} tokens instead of {TARGET}")
 

@@ -10,9 +10,11 @@ Nothing heavy is imported before it is used.
 import os
 from typing import Any
 
-# torch's threads wait for each other by spinning. When any other program wants a core, they spin against it, and a training step takes
-# fifty times as long (docs/findings.md). Sleeping instead costs little on a quiet machine. Must be set before torch is loaded.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# torch's threads wait for each other by spinning. When another program wants a core, they spin against it, and a training step takes
+# several times as long; sleeping at once costs a wake-up for each of the many short operations of a decoding step. So: spin for about
+# as long as such an operation lasts, then sleep (measured: docs/findings.md). Must be set before torch is loaded.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "100000")
 
 __version__ = "0.1.0"
 __all__ = ["load", "train"]

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.core import registry
 from headway.core.config import choose, override
@@ -36,7 +36,7 @@ def do_train(a: argparse.Namespace) -> int:
 def _recipe(a: argparse.Namespace) -> Recipe:
     """The recipe that the command line describes."""
     given = {field.name: getattr(a, field.name, None) for field in dataclasses.fields(Data)}
-    files = {name: value for name, value in given.items() if value is not None}
+    files: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if a.recipe == "translation":
         if not a.pairs and not (a.source and a.target):
             raise UsageError("which data? `translation` needs `--source` and `--target`, or `--pairs`", "see `headway train --help`.")
@@ -47,7 +47,10 @@ def _recipe(a: argparse.Namespace) -> Recipe:
         recipe = Recipe(data=Data(**{name: _path(value, name) for name, value in files.items()}))
     elif a.recipe in registry.entries("recipes"):
         if files:
-            raise UsageError(f"the recipe `{a.recipe}` brings its own data", f"`headway train translation --{next(iter(files))} ...` takes yours.")
+            raise UsageError(
+                f"the recipe `{a.recipe}` brings its own data",
+                f"`headway train translation --{next(iter(files))} ...` takes yours.",
+            )
         recipe = registry.get("recipes", a.recipe).load()()
     else:
         raise UnknownName("recipe", a.recipe, ["translation", *registry.entries("recipes")], "headway train --help")
@@ -72,7 +75,7 @@ def _recipe(a: argparse.Namespace) -> Recipe:
     return recipe
 
 
-def _path(value: str, name: str) -> str:
+def _path(value: str, name: str) -> Any:
     """An absolute path, so that the run can be continued from anywhere; a missing file is told before anything heavy is loaded."""
     if name in ("languages", "grammar", "longest") or value == "-":
         return value
@@ -83,11 +86,13 @@ def _path(value: str, name: str) -> str:
 
 def _resume(a: argparse.Namespace) -> int:
     folder = Path(a.resume)
-    asked = ["--" + n.replace("_", "-") for n in ("source", "target", "pairs", "model", "tokens", "minutes", "steps", "epochs", "seed", "out")
-             if getattr(a, n) is not None] + [f"--{p}" for p in a.paths] + ([a.recipe] if a.recipe else [])  # fmt: skip
+    names = ("source", "target", "pairs", "model", "tokens", "minutes", "steps", "epochs", "seed", "out")
+    asked = [f"--{name}" for name in (*names, *a.paths) if name in a.paths or getattr(a, name, None) is not None]
+    asked += [a.recipe] if a.recipe else []
     if asked:
         raise UsageError(
-            f"`--resume` continues a run as it is; `{asked[0]}` would change it", f"`headway train --resume {folder}` and nothing else."
+            f"`--resume` continues a run as it is; `{asked[0]}` would change it",
+            f"`headway train --resume {folder}` and nothing else.",
         )
     expect_run(folder)
     from headway.train.progress import Progress
@@ -180,14 +185,14 @@ def do_inspect(a: argparse.Namespace) -> None:
 
 def do_data(a: argparse.Namespace) -> None:
     from headway.data.doctor import examine
-    from headway.data.pairs import Pairs, read_pairs
+    from headway.data.pairs import Pairs, read_pairs, two_languages
     from headway.data.tokens import train_tokenizer
-    from headway.data.pairs import two_languages
 
     def read(files: list[str]) -> Pairs:
         if len(files) > 2:
             raise UsageError(f"{len(files)} files were given", "two aligned files, or one file of pairs.")
-        return read_pairs(*files, None, two_languages(a.languages)) if len(files) == 2 else read_pairs(None, None, files[0], two_languages(a.languages))
+        languages = two_languages(a.languages)
+        return read_pairs(files[0], files[1]) if len(files) == 2 else read_pairs(pairs=files[0], languages=languages)
 
     pairs = read(a.files)
     tokenizer = train_tokenizer(a.tokens, [*pairs.sources, *pairs.targets], 8000) if len(pairs) else None
@@ -239,8 +244,7 @@ def _run(a: argparse.Namespace) -> "Run":
 
 
 def _pairs(a: argparse.Namespace) -> "Pairs":
-    from headway.data.pairs import read_pairs
-    from headway.data.pairs import two_languages
+    from headway.data.pairs import read_pairs, two_languages
 
     if not a.pairs and not (a.source and a.target):
         raise UsageError("which pairs? `--source` and `--target`, or `--pairs`", f"`headway {a.verb} --help` explains it.")

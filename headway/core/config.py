@@ -45,8 +45,8 @@ def _name(kind: Any) -> str:
         return "one of " + ", ".join(repr(a) for a in get_args(kind))
     if get_origin(kind) in (Union, types.UnionType):
         return " or ".join("nothing" if a is type(None) else _name(a) for a in get_args(kind))
-    named = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-    return named.get(kind) or getattr(kind, "__name__", str(kind))
+    named: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    return named.get(kind) or str(getattr(kind, "__name__", kind))
 
 
 def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
@@ -54,7 +54,7 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, dict):
-            problems.append(f"`{path or 'the whole file'}` should be an object, not {json.dumps(value)[:60]}")
+            problems.append(f"`{path.rstrip('.') or 'the whole file'}` should be an object, not {json.dumps(value)[:60]}")
             return None
         known = {field.name: field for field in dataclasses.fields(kind)}
         hints = typing.get_type_hints(kind)
@@ -66,7 +66,8 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
                 problems.append(f"`{path}{name}` is missing")
         before = len(problems)
         built = {n: _build(hints[n], v, f"{path}{n}.", problems) for n, v in value.items() if n in known}
-        return kind(**built) if len(problems) == before and not any("missing" in p for p in problems) else None
+        constructor: Any = kind
+        return constructor(**built) if len(problems) == before and not any("missing" in p for p in problems) else None
     if origin in (Union, types.UnionType):
         for option in arguments:
             attempt: list[str] = []
@@ -85,9 +86,9 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
     elif kind is type(None):
         if value is None:
             return None
-    elif kind is float and type(value) is int:
+    elif kind is float and type(value) in (int, float) and abs(value) < 1e300:  # neither infinite nor NaN
         return float(value)
-    elif type(value) is kind:
+    elif type(value) is kind and kind is not float:
         return value
     problems.append(f"`{path.rstrip('.')}` should be {_name(kind)}, not {json.dumps(value)[:60]}")
     return None
@@ -138,7 +139,9 @@ def choose(room: str, name: str, options: dict[str, str]) -> Choice:
     values = {}
     for key, text in options.items():
         if key not in fields:
-            raise UnknownName(f"option of `{entry.name}`:", f"--model.{key}", [f"--model.{f}" for f in fields], f"headway show {entry.name}")
+            raise UnknownName(
+                f"option of `{entry.name}`:", f"--model.{key}", [f"--model.{f}" for f in fields], f"headway show {entry.name}"
+            )
         values[key] = parse(option_type(fields[key].type), text, f"model.{key}")
     return Choice(entry.name, values)
 
@@ -153,6 +156,11 @@ def override(config: T, path: str, text: str, prefix: str = "") -> T:
     if rest and dataclasses.is_dataclass(current):
         return dataclasses.replace(config, **{head: override(current, rest, text, f"{prefix}{head}.")})  # type: ignore[type-var]
     return dataclasses.replace(config, **{head: parse(hints[head], text, prefix + path)})  # type: ignore[type-var]
+
+
+def demand(*conditions: tuple[bool, str]) -> None:
+    """For the `__post_init__` of a configuration: what does not hold is told, all at once."""
+    together([text for holds, text in conditions if not holds], ConfigError, "these options do not fit together")
 
 
 def difference(old: Any, new: Any, path: str = "") -> list[str]:

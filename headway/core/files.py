@@ -29,7 +29,7 @@ def disk_errors(path: Path) -> Iterator[None]:
                 f"no space left on the disk while writing `{path}`; the previous version of the file is unharmed",
                 "free some space, then continue with `headway train --resume` on the same directory.",
             ) from problem
-        if problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
+        if problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENOENT):
             reason = os.strerror(problem.errno).lower()
             raise DiskError(f"cannot write `{path}`: {reason}", "choose another place with `--out`.") from problem
         raise
@@ -69,7 +69,7 @@ def read_json(path: Path) -> typing.Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
         raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError, OSError) as problem:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
 
 

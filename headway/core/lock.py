@@ -18,7 +18,7 @@ except ImportError:  # Windows has no fcntl; there two processes in one director
 def locked(folder: Path) -> Iterator[None]:
     path = folder / ".lock"
     with disk_errors(path):
-        file = open(path, "a+")
+        file = open(path, "a+")  # noqa: SIM115 - closed below; only opening it may fail for want of disk
     with file:
         if fcntl is not None:
             try:

@@ -1,9 +1,10 @@
 """What exists, found by reading the folders: a file in a room is an entry, and its name is the file's name.
 
-A room is a folder (`models`, `layers/positions` ...). A file `rotary.py` in it that holds a class (or a function) of the same name is the entry `rotary`:
-one name in three places and no list to keep. The class says under which names the lectures know it (`aliases`; a class without is not an entry), and options are
-the fields of the frozen dataclass `Config` in the same file. All of that is read from the syntax tree: nothing is imported before
-`load`, so `headway list`, `headway find` and every misspelt name answer without waiting for torch.
+A room is a folder (`models`, `layers/positions` ...). A file `rotary.py` in it that holds a class (or a function) of the same name is
+the entry `rotary`: one name in three places and no list to keep. The class says under which names the lectures know it (`aliases`; a
+class without is not an entry), and its options are the fields of the frozen dataclass `Config` in the same file. All of that is read
+from the syntax tree: nothing is imported before `load`, so `headway list`, `headway find` and every misspelt name answer without
+waiting for torch.
 """
 
 import ast

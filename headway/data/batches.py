@@ -41,7 +41,7 @@ class PairBatches:
         self.pad, self.bos, self.eos = special
         self.sources, self.targets = sources, targets
         self.seed = seed
-        self.lengths = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)])
+        self.lengths = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]).reshape(-1, 2)
         self.cuts = self._cut(budget)
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
 

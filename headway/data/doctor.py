@@ -40,9 +40,7 @@ class Encoder(Protocol):
     def encode(self, texts: list[str]) -> list[list[int]]: ...
 
 
-def examine(
-    pairs: Pairs, *, heldout: Pairs | None = None, tokenizer: Encoder | None = None, limit: int = 256
-) -> tuple[Pairs, Report]:
+def examine(pairs: Pairs, *, heldout: Pairs | None = None, tokenizer: Encoder | None = None, limit: int = 256) -> tuple[Pairs, Report]:
     """The pairs that training will use, and what was found. `limit` is the longest side allowed, in tokens or else in words."""
     seen = Examination(pairs)
     examine_rows(seen)
@@ -88,9 +86,7 @@ def examine_rows(seen: Examination) -> None:
         lines = tuple(problem.line for problem in problems[:20])
         message = f"{counted(len(problems), 'line')} that cannot be read"
         seen.findings.append(Finding("unreadable", len(problems), lines, told, "warning", "dropped", message))
-    source, target = (
-        np.array([is_blank(text) for text in side], dtype=bool) for side in (seen.pairs.sources, seen.pairs.targets)
-    )
+    source, target = (np.array([is_blank(text) for text in side], dtype=bool) for side in (seen.pairs.sources, seen.pairs.targets))
     cases = (("the source side", source & ~target), ("the target side", target & ~source), ("both sides", source & target))
     where = ", ".join(f"{wrong.sum()} on {side}" for side, wrong in cases if wrong.any())
     seen.drop("empty", source | target, f"with an empty line: {where}")
@@ -107,9 +103,7 @@ def examine_characters(seen: Examination) -> None:
             more = f" ({', '.join(spaces_named(texts))})"
         tell_sides(seen, symptom.kind, symptom.severity, symptom.words + more, found)
     decomposed = source.decomposed(), target.decomposed()
-    tell_sides(
-        seen, "not-normalised", "warning", "Unicode not in the composed form NFC (the same word in two spellings)", decomposed
-    )
+    tell_sides(seen, "not-normalised", "warning", "Unicode not in the composed form NFC (the same word in two spellings)", decomposed)
     (left, left_scripts), (right, right_scripts) = source.foreign(), target.foreign()
     scripts = " and ".join(sorted({*left_scripts, *right_scripts}))
     tell_sides(seen, "foreign-script", "note", f"{scripts} letters, rare on their side", (left, right))
@@ -118,9 +112,7 @@ def examine_characters(seen: Examination) -> None:
 def tell_sides(seen: Examination, kind: str, severity: str, words: str, found: tuple[list[Sighting], list[Sighting]]) -> None:
     excerpts = {sighting.index: sighting.excerpt for sighting in [*found[1], *found[0]]}
     indices = sorted(excerpts)
-    sides = " and ".join(
-        f"{len(list_)} on the {name} side" for name, list_ in zip(("source", "target"), found, strict=True) if list_
-    )
+    sides = " and ".join(f"{len(list_)} on the {name} side" for name, list_ in zip(("source", "target"), found, strict=True) if list_)
     message = f"{counted(len(indices), 'pair')} with {words}: {sides}"
     seen.tell(kind, indices, severity, message, examples=[excerpts[i] for i in indices[:3]])
 
@@ -133,9 +125,7 @@ def examine_alignment(seen: Examination) -> None:
         much = drift.stop - drift.start > MUCH_DRIFT * len(seen.pairs)
         place = f"lines {lines[drift.start]} to {lines[drift.stop - 1]} do not seem to be translations of each other"
         direction = "further down" if drift.shift > 0 else "further up"
-        reason = (
-            f"the sources fit the targets {counted(abs(drift.shift), 'line')} {direction}" if drift.shift else "no shift mends it"
-        )
+        reason = f"the sources fit the targets {counted(abs(drift.shift), 'line')} {direction}" if drift.shift else "no shift mends it"
         seen.tell("drift", range(drift.start, drift.stop), "error" if much else "warning", f"{place}; {reason}")
     elif unrelated(sources, targets):
         words = "the lengths of sources and targets have nothing to do with each other, as if one side had been shuffled"

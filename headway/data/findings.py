@@ -54,9 +54,7 @@ class Report:
     def text(self) -> str:
         """A page for a terminal."""
         dropped = self.total - self.kept
-        head = f"{self.origin}: {counted(self.total, 'pair')}, " + (
-            f"{dropped:,} dropped, {self.kept:,} kept" if dropped else "all kept"
-        )
+        head = f"{self.origin}: {counted(self.total, 'pair')}, " + (f"{dropped:,} dropped, {self.kept:,} kept" if dropped else "all kept")
         rows = [head]
         for side in ("source", "target"):
             numbers = self.statistics[side]
@@ -89,9 +87,7 @@ class Examination:
     ) -> None:
         """Record a finding about these pairs, if there are any."""
         if indices:
-            examples = examples or [
-                f"{shown(self.pairs.sources[i], 38)} | {shown(self.pairs.targets[i], 38)}" for i in indices[:3]
-            ]
+            examples = examples or [f"{shown(self.pairs.sources[i], 38)} | {shown(self.pairs.targets[i], 38)}" for i in indices[:3]]
             lines = tuple(self.pairs.lines[i] for i in indices[:MOST_LINES])
             found = Finding(kind, len(indices), lines, tuple(examples[:MOST_EXAMPLES]), severity, action, message)
             self.findings.append(found)

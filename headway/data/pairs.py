@@ -109,11 +109,7 @@ def sniffed(text: str, path: str) -> str:
     if lines and sum("\t" in line for line in lines) * 2 > len(lines):
         return "tsv"
     known = "TSV or JSON lines" if path == "-" else FORMATS
-    hint = (
-        "separate source and target with a tab."
-        if path == "-"
-        else "rename the file, or give two with `--source` and `--target`."
-    )
+    hint = "separate source and target with a tab." if path == "-" else "rename the file, or give two with `--source` and `--target`."
     raise DataError(f"cannot tell the format of {spoken(path)}; known are {known}", hint)
 
 
@@ -153,11 +149,7 @@ def unequal(sources: list[str], targets: list[str], source: str, target: str) ->
         return DataError(f"{message}; the files seem to fit up to line {n}, where the shorter one ends", hint)
     both = [f'{spoken(path)}: "{shown(lines[place])}"' for path, lines in ((source, sources), (target, targets))]
     window = f"{max(1, place - 4)},{place + 6}p"
-    look = (
-        f"`paste {shlex.quote(source)} {shlex.quote(target)} | sed -n {window}` shows the place; "
-        if not packed(source, target)
-        else ""
-    )
+    look = f"`paste {shlex.quote(source)} {shlex.quote(target)} | sed -n {window}` shows the place; " if not packed(source, target) else ""
     return DataError(
         f"{message}; they seem to drift apart near line {place + 1}:\n  " + "\n  ".join(both),
         f"{look}every line needs its partner on the same line of the other file.",

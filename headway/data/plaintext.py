@@ -83,9 +83,7 @@ def decoded(data: bytes, path: str) -> str:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         if data.count(b"\0") * 3 > len(data):  # every second byte of western text in UTF-16 is zero
             encoding = "UTF-16LE" if data[1:2] == b"\0" else "UTF-16BE"
-            raise DataError(
-                f"{spoken(path)} looks like UTF-16 without a byte order mark, expected UTF-8", convert(path, encoding)
-            )
+            raise DataError(f"{spoken(path)} looks like UTF-16 without a byte order mark, expected UTF-8", convert(path, encoding))
         raise DataError(f"{spoken(path)} is a binary file (a NUL byte in line {line}), not text", "expected plain text in UTF-8.")
     start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
     try:

@@ -25,9 +25,7 @@ WORDS = 50_000  # the most frequent words vote; the rare rest of a large corpus 
 KEEP = 0.7  # share of the pieces that survives one pruning
 
 
-def train_unigram(
-    counts: Mapping[str, int], alphabet: Sequence[str], inside: frozenset[str], size: int
-) -> list[tuple[str, float]]:
+def train_unigram(counts: Mapping[str, int], alphabet: Sequence[str], inside: frozenset[str], size: int) -> list[tuple[str, float]]:
     """At most `size` pieces with their log p, first the whole `alphabet` (never dropped, so nothing is ever unknown).
 
     `inside` are the letters that continue a character (UTF-8 continuation bytes): no piece of several letters begins there.

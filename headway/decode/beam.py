@@ -80,4 +80,3 @@ def beam_search(
             alive = [alive[place] for place in going]
         state, token, score = pick(state, torch.tensor(rows)), torch.tensor(tokens), torch.tensor(scores)
     return done
-

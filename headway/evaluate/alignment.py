@@ -31,9 +31,7 @@ class AlignmentScore:
     aer: float
 
 
-def measure(
-    predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None
-) -> AlignmentScore:
+def measure(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None) -> AlignmentScore:
     """Score a corpus, one set of links per sentence. Sure links count as possible, whether or not `possible` repeats them.
 
     Where nothing was predicted there is no wrong link (precision 1), where nothing is sure nothing was missed (recall 1); if both

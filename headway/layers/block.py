@@ -32,9 +32,7 @@ class Block(nn.Module):
 class CrossBlock(nn.Module):
     """x -> mixer -> cross-attention to a memory -> feed-forward: the decoder block of the Transformer."""
 
-    def __init__(
-        self, width: int, mixer: nn.Module, cross: Cross, feedforward: Feedforward, residual: Residual, dropout: float
-    ) -> None:
+    def __init__(self, width: int, mixer: nn.Module, cross: Cross, feedforward: Feedforward, residual: Residual, dropout: float) -> None:
         super().__init__()
         self.mixer, self.cross, self.feedforward = mixer, cross, feedforward
         self.around_mixer, self.around_cross = residual(width, dropout), residual(width, dropout)
@@ -51,7 +49,7 @@ class CrossBlock(nn.Module):
         return self.around_feedforward(x, self.feedforward), state
 
 
-def step_around(residual: nn.Module, mixer: nn.Module, x: Tensor, state: Any) -> tuple[Tensor, Any]:
+def step_around(residual: nn.Module, mixer: Any, x: Tensor, state: Any) -> tuple[Tensor, Any]:
     """One step of the mixer inside its residual; the new state comes out beside the sum."""
     after = state
 

@@ -23,17 +23,18 @@ class Dropout(nn.Module):
 
 
 class _Drop(torch.autograd.Function):
-    """The same mask forward and backward; only the mask (one byte per number) is kept in between."""
+    """The same mask forward and backward."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, threshold: int) -> Tensor:
         words = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
-        keep = words.view(torch.uint8)[: x.numel()].view(x.shape) >= threshold
-        ctx.save_for_backward(keep)
-        ctx.scale = 256 / (256 - threshold)
-        return torch.where(keep, x, 0.0).mul_(ctx.scale)
+        byte = words.view(torch.int8)[: x.numel()].view(x.shape).to(x.dtype)  # whole numbers from -128 to 127
+        # 1 where byte >= threshold - 128, else 0: comparisons of bytes are not vectorised, arithmetic is.
+        mask = byte.sub_(threshold - 129).clamp_(0, 1).mul_(256 / (256 - threshold))
+        ctx.save_for_backward(mask)
+        return x * mask
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
-        (keep,) = ctx.saved_tensors
-        return torch.where(keep, grad, 0.0).mul_(ctx.scale), None
+        (mask,) = ctx.saved_tensors
+        return grad * mask, None

@@ -3,6 +3,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from headway.core.errors import ConfigError
+
 
 class Embedding(nn.Module):
     """Token embeddings that also serve as the output matrix: x_t = sqrt(d) E[w_t], logits = h E^T.
@@ -22,3 +24,14 @@ class Embedding(nn.Module):
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
         return F.linear(hidden, self.weight)
+
+
+def both_sides(source: int, target: int, width: int, share: bool) -> tuple[Embedding, Embedding]:
+    """Embeddings for two vocabularies; one and the same if they share it."""
+    if share and source != target:
+        raise ConfigError(
+            f"source and target have vocabularies of {source} and {target} entries and cannot share one embedding",
+            "use `--tokens.joint true`, or `--model.share false`.",
+        )
+    first = Embedding(source, width)
+    return first, first if share else Embedding(target, width)

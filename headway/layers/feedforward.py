@@ -1,8 +1,6 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headway.layers.dropout import Dropout
-
 
 class Feedforward(nn.Module):
     """Position-wise feed-forward network: y = W_2 phi(W_1 x + b_1) + b_2, the nonlinearity that attention lacks.
@@ -10,12 +8,11 @@ class Feedforward(nn.Module):
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.3, with phi = ReLU.
     """
 
-    def __init__(self, width: int, inner: int, dropout: float = 0.0) -> None:
+    def __init__(self, width: int, inner: int) -> None:
         super().__init__()
         self.up = nn.Linear(width, inner)
         self.activation = nn.ReLU(inplace=True)
-        self.dropout = Dropout(dropout)
         self.down = nn.Linear(inner, width)
 
     def forward(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        return self.down(self.dropout(self.activation(self.up(x))))
+        return self.down(self.activation(self.up(x)))

@@ -18,6 +18,11 @@ class Mask:
         """Elementwise rule on positions that broadcast against each other."""
         raise TypeError(f"`{type(self).__name__}` is a mask without a rule")
 
+    @property
+    def causal(self) -> bool:
+        """Whether nothing of the future is allowed, at any length."""
+        return False
+
     def matrix(self, queries: int, keys: int, offset: int = 0) -> Bool[Tensor, "t s"]:
         """The rule as a matrix; the first query stands at position `offset`."""
         return self.allows(torch.arange(offset, offset + queries)[:, None], torch.arange(keys)[None, :])
@@ -39,6 +44,10 @@ class Everything(Mask):
 class Causal(Mask):
     """s <= t: the future is invisible."""
 
+    @property
+    def causal(self) -> bool:
+        return True
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return s <= t
 
@@ -48,6 +57,10 @@ class Window(Mask):
     """|t - s| < size: only neighbours."""
 
     size: int
+
+    @property
+    def causal(self) -> bool:
+        return self.size <= 1
 
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return (t - s).abs() < self.size
@@ -59,6 +72,10 @@ class First(Mask):
 
     count: int
 
+    @property
+    def causal(self) -> bool:
+        return self.count <= 1
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return (s < self.count).expand(torch.broadcast_shapes(t.shape, s.shape))
 
@@ -68,6 +85,10 @@ class Matrix(Mask):
     """Any 0/1 matrix, written out. What lies outside of it is not allowed."""
 
     values: Bool[Tensor, "t s"]
+
+    @property
+    def causal(self) -> bool:
+        return not bool(self.values.triu(1).any())
 
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         rows, columns = self.values.shape
@@ -79,6 +100,10 @@ class Both(Mask):
     left: Mask
     right: Mask
 
+    @property
+    def causal(self) -> bool:
+        return self.left.causal or self.right.causal
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return self.left.allows(t, s) & self.right.allows(t, s)
 
@@ -88,10 +113,9 @@ class Either(Mask):
     left: Mask
     right: Mask
 
+    @property
+    def causal(self) -> bool:
+        return self.left.causal and self.right.causal
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return self.left.allows(t, s) | self.right.allows(t, s)
-
-
-def is_causal(mask: Mask, length: int = 64) -> bool:
-    """Whether nothing of the future is allowed (read off the written-out matrix)."""
-    return not bool(mask.matrix(length, length).triu(1).any())

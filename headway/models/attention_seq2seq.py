@@ -10,7 +10,7 @@ from headway.core import registry
 from headway.layers.attention.cross import Remembered
 from headway.layers.attention.weights import Weights
 from headway.layers.dropout import Dropout
-from headway.layers.embedding import Embedding
+from headway.layers.embedding import both_sides
 from headway.layers.recurrences.stacked import Stacked
 from headway.models.rnn_seq2seq import Config as EncoderConfig
 from headway.models.rnn_seq2seq import RecurrentEncoder
@@ -25,6 +25,13 @@ class Config:
     score: Literal["dot", "multiplicative", "additive"] = "additive"  # how a decoder state is compared with encoder states
     dropout: float = 0.2  # on the input of every layer
     share: bool = True  # one embedding for source, target and output
+
+    def __post_init__(self) -> None:
+        _ = self.encoder  # the ranges of what both share are checked there
+
+    @property
+    def encoder(self) -> EncoderConfig:
+        return EncoderConfig(self.width, self.depth, self.cell, self.bidirectional, self.dropout)
 
 
 class AttentionSeq2seq(nn.Module):
@@ -44,12 +51,10 @@ class AttentionSeq2seq(nn.Module):
         super().__init__()
         self.config = config
         cell = registry.get("recurrences", config.cell).load()
-        source = Embedding(source_vocabulary, config.width)
-        reader = EncoderConfig(config.width, config.depth, config.cell, config.bidirectional, config.dropout)
-        self.encoder = RecurrentEncoder(reader, source)
-        self.target = source if config.share else Embedding(target_vocabulary, config.width)
+        source, self.target = both_sides(source_vocabulary, target_vocabulary, config.width, config.share)
+        self.encoder = RecurrentEncoder(config.encoder, source)
         self.decoder = Stacked([cell(config.width, config.width) for _ in range(config.depth)], config.dropout)
-        self.attention = nn.Module()
+        self.attention: Any = nn.Module()
         self.attention.weights = Weights(registry.get("scores", config.score).load()(config.width))
         self.combine = nn.Linear(2 * config.width, config.width)
         self.dropout = Dropout(config.dropout)
@@ -60,9 +65,7 @@ class AttentionSeq2seq(nn.Module):
         found = self.attention.weights(h.unsqueeze(1), seen.k, seen.v, allowed).squeeze(1)
         return self.dropout(self.combine(torch.cat((h, found), -1)).tanh())
 
-    def forward(
-        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
-    ) -> Float[Tensor, "b t d"]:
+    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
         seen, last = self.read(source, keep)
         return self._look(self.decoder.scan(self.target(target), None, last)[0], seen)
 

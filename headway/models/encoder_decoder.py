@@ -17,9 +17,7 @@ from torch import Tensor
 
 @runtime_checkable
 class EncoderDecoder(Protocol):
-    def __call__(
-        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
-    ) -> Float[Tensor, "b t d"]: ...
+    def __call__(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]: ...
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Any, Any]: ...
 

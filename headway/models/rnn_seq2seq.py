@@ -5,8 +5,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import registry
+from headway.core.config import demand
 from headway.layers.dropout import Dropout
-from headway.layers.embedding import Embedding
+from headway.layers.embedding import Embedding, both_sides
 from headway.layers.recurrences.bidirectional import Bidirectional
 from headway.layers.recurrences.recurrence import State
 from headway.layers.recurrences.stacked import Stacked
@@ -20,6 +21,13 @@ class Config:
     bidirectional: bool = True  # whether the encoder reads in both directions
     dropout: float = 0.2  # on the input of every layer
     share: bool = True  # one embedding for source, target and output
+
+    def __post_init__(self) -> None:
+        demand(
+            (min(self.width, self.depth) >= 1, "`width` and `depth` must be at least 1"),
+            (self.width % 2 == 0 or not self.bidirectional, f"`width` {self.width} must be even: each direction gets a half"),
+            (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
+        )
 
 
 class RecurrentEncoder(nn.Module):
@@ -35,9 +43,7 @@ class RecurrentEncoder(nn.Module):
         # With two directions the decoder's first state is a mixture of where both ended.
         self.bridge = nn.ModuleList(nn.Linear(width, width) for _ in range(config.depth)) if config.bidirectional else None
 
-    def forward(
-        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]
-    ) -> tuple[Float[Tensor, "b s d"], tuple[State, ...]]:
+    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Float[Tensor, "b s d"], tuple[State, ...]]:
         hidden, last = self.layers.scan(self.embedding(source), keep)
         if self.bridge is not None:
             last = tuple(tuple(b(v).tanh() for v in s) for b, s in zip(self.bridge, last, strict=True))
@@ -59,15 +65,12 @@ class RNNSeq2seq(nn.Module):
         super().__init__()
         self.config = config
         cell = registry.get("recurrences", config.cell).load()
-        source = Embedding(source_vocabulary, config.width)
+        source, self.target = both_sides(source_vocabulary, target_vocabulary, config.width, config.share)
         self.encoder = RecurrentEncoder(config, source)
-        self.target = source if config.share else Embedding(target_vocabulary, config.width)
         self.decoder = Stacked([cell(config.width, config.width) for _ in range(config.depth)], config.dropout)
         self.dropout = Dropout(config.dropout)
 
-    def forward(
-        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
-    ) -> Float[Tensor, "b t d"]:
+    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
         _, last = self.encoder(source, keep)
         hidden, _ = self.decoder.scan(self.target(target), None, last)
         return self.dropout(hidden)

@@ -5,11 +5,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import registry
+from headway.core.config import demand
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block, CrossBlock
 from headway.layers.dropout import Dropout
-from headway.layers.embedding import Embedding
+from headway.layers.embedding import both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal, Mask
 from headway.layers.residual import RESIDUALS
@@ -25,6 +26,16 @@ class Config:
     norm: Literal["pre", "post"] = "pre"  # where the norm stands: before the sublayer, or after the sum as in 2017
     position: Literal["sinusoidal", "learned"] = "sinusoidal"  # how places are told apart
     share: bool = True  # one embedding for source, target and output
+
+    def __post_init__(self) -> None:
+        demand(
+            (
+                min(self.width, self.depth, self.heads, self.inner) >= 1,
+                "`width`, `depth`, `heads` and `inner` must be at least 1",
+            ),
+            (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
+            (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
+        )
 
 
 class Transformer(nn.Module):
@@ -44,21 +55,20 @@ class Transformer(nn.Module):
         c = self.config = config
         residual = RESIDUALS[c.norm]
         position = registry.get("positions", c.position).load()
-        self.source = Embedding(source_vocabulary, c.width)
-        self.target = self.source if c.share else Embedding(target_vocabulary, c.width)
+        self.source, self.target = both_sides(source_vocabulary, target_vocabulary, c.width, c.share)
         self.source_position, self.target_position = position(c.width), position(c.width)
         self.dropout = Dropout(c.dropout)
-        self.encoder = nn.ModuleList(
-            Block(c.width, Multihead(c.width, c.heads, encoder_mask), Feedforward(c.width, c.inner, c.dropout), residual, c.dropout)
+        self.encoder: Any = nn.ModuleList(
+            Block(c.width, Multihead(c.width, c.heads, encoder_mask), Feedforward(c.width, c.inner), residual, c.dropout)
             for _ in range(c.depth)
         )
         self.encoder_norm = residual.final(c.width)
-        self.decoder = nn.ModuleList(
+        self.decoder: Any = nn.ModuleList(
             CrossBlock(
                 c.width,
                 Multihead(c.width, c.heads, Causal()),
                 Cross(c.width, c.heads),
-                Feedforward(c.width, c.inner, c.dropout),
+                Feedforward(c.width, c.inner),
                 residual,
                 c.dropout,
             )
@@ -80,9 +90,7 @@ class Transformer(nn.Module):
         encoded = self.encode(source, keep)
         return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
 
-    def forward(
-        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
-    ) -> Float[Tensor, "b t d"]:
+    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
         x = self.dropout(self.target(target) + self.target_position(target.shape[1]))
         for block, seen in zip(self.decoder, self._remember(source, keep), strict=True):
             x = block(x, seen)

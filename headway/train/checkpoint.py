@@ -1,7 +1,7 @@
 """Everything that changes during training, in one file that is there whole or not at all.
 
-    model/*  average/*  optimizer/*/*       weights, their running average, and the moments of the optimizers
-    the note in the header                  step, rate scale, best score: plain JSON, nothing that depends on the clock
+model/*  average/*  optimizer/*/*       weights, their running average, and the moments of the optimizers
+the note in the header                  step, rate scale, best score: plain JSON, nothing that depends on the clock
 """
 
 import copy

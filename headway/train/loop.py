@@ -33,7 +33,13 @@ class Loop:
     """One run from where it stands to its end. `folder` is the run; `task`, `batches` and `validation` come from its data."""
 
     def __init__(
-        self, recipe: Recipe, folder: Path, task: Translation, batches: PairBatches, validation: Validation, build: Callable[[], Any]
+        self,
+        recipe: Recipe,
+        folder: Path,
+        task: Translation,
+        batches: PairBatches,
+        validation: Validation,
+        build: Callable[[], Any],
     ) -> None:
         self.recipe, self.training = recipe, recipe.training
         self.folder, self.task, self.batches, self.validation, self.build = folder, task, batches, validation, build

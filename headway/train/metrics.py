@@ -32,7 +32,9 @@ class Metrics:
                 records.append(record)
             except ValueError as problem:
                 if number < len(lines):
-                    raise RunError(f"`{self.path}` is damaged at line {number}: {problem}", "delete the file; only the curves are lost.") from problem
+                    raise RunError(
+                        f"`{self.path}` is damaged at line {number}: {problem}", "delete the file; only the curves are lost."
+                    ) from problem
         return records
 
     def forget_after(self, step: int) -> None:

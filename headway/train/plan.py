@@ -35,6 +35,8 @@ def plan_model(recipe: Recipe, size: Size) -> Recipe:
     dials = {"width": width, "dropout": 0.3 if small else 0.1 if large else 0.25}
     if recipe.model.name == "transformer":
         dials |= {"depth": 3, "heads": width // 64, "inner": 2 * width if not large else 4 * width}
+    if not recipe.tokens.joint:
+        dials["share"] = False
     known = {option.name for option in registry.get("models", recipe.model.name).options}
     options = {k: v for k, v in dials.items() if k in known} | recipe.model.options
     return replace(recipe, model=Choice(recipe.model.name, options))

@@ -5,7 +5,8 @@ import time
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress as Bar, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 
 
 def clock(seconds: float) -> str:
@@ -43,7 +44,13 @@ class Progress:
         text = f"loss {loss:.3f} nats  {speed:,.0f} tokens/s  {left} left"
         if self.terminal:
             if self.bar is None:
-                self.bar = Bar(TextColumn("step {task.completed:,.0f}/{task.total:,.0f}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"), console=self.console)
+                self.bar = Bar(
+                    TextColumn("step {task.completed:,.0f}/{task.total:,.0f}"),
+                    BarColumn(),
+                    TimeElapsedColumn(),
+                    TextColumn("{task.description}"),
+                    console=self.console,
+                )
                 self.bar.start()
                 self.bar.add_task("", total=total)
             self.bar.update(self.bar.task_ids[0], completed=step, total=total, description=text)

@@ -1,8 +1,8 @@
 """Learning-rate schedules: the share of the highest rate at step n of N, after a linear warm-up of W steps.
 
-    cosine         (1 + cos(pi x)) / 2, x = (n - W) / (N - W)      Loshchilov & Hutter 2017, https://arxiv.org/abs/1608.03983
-    inverse_root   sqrt(W / n)                                     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
-    constant       1
+cosine         (1 + cos(pi x)) / 2, x = (n - W) / (N - W)      Loshchilov & Hutter 2017, https://arxiv.org/abs/1608.03983
+inverse_root   sqrt(W / n)                                     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
+constant       1
 """
 
 import math

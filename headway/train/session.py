@@ -1,16 +1,17 @@
 """From a recipe to a run: read the data, plan what was left open, train, keep everything in one directory.
 
-    recipe.json          what was asked
-    doctor.json          what the doctor found in the data
-    tokenizer.json       the vocabulary
-    plan.json            the recipe with every choice made, and the fingerprint of the data
-    checkpoint.safetensors   everything needed to continue
-    weights.safetensors      the best weights so far: what `translate` uses
-    metrics.jsonl        the curves
-    report.html          all of it to look at
+recipe.json          what was asked
+doctor.json          what the doctor found in the data
+tokenizer.json       the vocabulary
+plan.json            the recipe with every choice made, and the fingerprint of the data
+checkpoint.safetensors   everything needed to continue
+weights.safetensors      the best weights so far: what `translate` uses
+metrics.jsonl        the curves
+report.html          all of it to look at
 """
 
 import dataclasses
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import torch
 
 from headway.core import machine, registry
 from headway.core.config import Choice, difference, from_json, to_json
-from headway.core.errors import RunError, together
+from headway.core.errors import HeadwayError, RunError, together
 from headway.core.files import disk_errors, expect_run, read_json, write_json
 from headway.core.lock import locked
 from headway.core.recipe import Recipe
@@ -62,7 +63,12 @@ def start(recipe: Recipe, out: Path, progress: Progress | None = None) -> bool:
         out.mkdir(parents=True, exist_ok=True)
     with locked(out):
         write_json(out / "recipe.json", to_json(recipe))
-        return _train(recipe, out, progress)
+        try:
+            return _train(recipe, out, progress)
+        except HeadwayError:
+            if not (out / "plan.json").exists():  # nothing was learned yet: the same `--out` is free for the next try
+                shutil.rmtree(out, ignore_errors=True)
+            raise
 
 
 def resume(out: Path, progress: Progress | None = None) -> bool:
@@ -149,7 +155,12 @@ def _refuse_changes(asked: Recipe, made: Plan, corpus: Corpus, out: Path) -> Non
     for name, mark in corpus.fingerprint.items():
         if made.data.get(name) != mark:
             changes.append(f"the {name} data is not what the run began with (fingerprint {made.data.get(name, '?')[:12]} -> {mark[:12]})")
-    together(changes, RunError, f"`{out}` cannot be continued, something changed", "undo the change, or start a new run in another `--out`.")
+    together(
+        changes,
+        RunError,
+        f"`{out}` cannot be continued, something changed",
+        "undo the change, or start a new run in another `--out`.",
+    )
 
 
 def _only(asked: Any, settled: Any) -> Any:

@@ -6,7 +6,7 @@ from tiny import HEADS, TARGET, WIDTH, band
 from torch import Tensor
 
 from headway.layers.attention.multihead import Multihead
-from headway.layers.masks import Causal, Everything, First, Mask, Matrix, Window, is_causal
+from headway.layers.masks import Causal, Everything, First, Mask, Matrix, Window
 
 RULES = {
     "everything": (Everything(), lambda t, s: True),
@@ -53,7 +53,7 @@ def test_and_or_are_those_of_logic(left: str, right: str) -> None:
     ],
 )
 def test_is_causal(mask: Mask, expected: bool) -> None:
-    assert is_causal(mask) is expected
+    assert mask.causal is expected
     assert Multihead(WIDTH, HEADS, mask).causal is expected
 
 

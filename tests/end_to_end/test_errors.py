@@ -44,7 +44,9 @@ from tests.end_to_end.conftest import SMALL
         ("inspect nowhere text --out maps.gif", "should end in .html or .png", ""),
     ],
 )
-def test_command_lines(words: str, message: str, hint: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_lines(
+    words: str, message: str, hint: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(words.split()) == 2
     error = capsys.readouterr().err

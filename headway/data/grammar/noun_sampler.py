@@ -25,8 +25,7 @@ PLACES = {
     for key in ("place", "home", "stop", "waters", "goal", "top", "furniture", "tall", "building", "plant", "event")
 }
 PLACE_PREPOSITION = {
-    noun: next((name for name in ("in/in", "at/an", "at/auf", "on/auf") if name in entry.classes), "in/in")
-    for noun, entry in NOUNS.items()
+    noun: next((name for name in ("in/in", "at/an", "at/auf", "on/auf") if name in entry.classes), "in/in") for noun, entry in NOUNS.items()
 }
 # where a thing can be relative to another: the preposition and what it goes with
 SPOTS = (

@@ -4,7 +4,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.weights import Weights
-from headway.layers.masks import Causal, Everything, Mask, is_causal
+from headway.layers.masks import Causal, Everything, Mask
 from headway.layers.scores.scaled import Scaled
 
 Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"]]
@@ -25,7 +25,7 @@ class Multihead(nn.Module):
         super().__init__()
         self.heads = heads
         self.mask = mask or Everything()
-        self.causal = is_causal(self.mask)
+        self.causal = self.mask.causal
         self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
         self.weights = Weights(score(width // heads))
         self.output = nn.Linear(width, width)
@@ -33,10 +33,8 @@ class Multihead(nn.Module):
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding. Under a causal mask padding on the right is invisible already, so nothing is computed for it."""
         q, k, v = rearrange(self.project(x), "b t (three h e) -> three b h t e", three=3, h=self.heads)
-        if isinstance(self.mask, Causal):
-            y = self.weights(q, k, v, causal=True)
-        else:
-            y = self.weights(q, k, v, self._allowed(x.shape[1], keep))
+        causal = isinstance(self.mask, Causal)
+        y = self.weights(q, k, v, None if causal else self._allowed(x.shape[1], keep), causal)
         return self.output(rearrange(y, "b h t e -> b t (h e)"))
 
     def _allowed(self, length: int, keep: Tensor | None) -> Tensor | None:

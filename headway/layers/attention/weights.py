@@ -8,6 +8,7 @@ asks for the maps (`recorded`), or when the score is not one that the kernel kno
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -19,7 +20,7 @@ class Weights(nn.Module):
 
     def __init__(self, score: nn.Module) -> None:
         super().__init__()
-        self.score = score
+        self.score: Any = score
         self.maps: list[Tensor] | None = None  # a list while somebody records
 
     def forward(

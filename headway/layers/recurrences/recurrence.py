@@ -41,7 +41,11 @@ class GatedRecurrence(nn.Module):
         return self.scan(x, keep)[0]
 
     def scan(
-        self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None, state: State | None = None, backward: bool = False
+        self,
+        x: Float[Tensor, "b t i"],
+        keep: Bool[Tensor, "b t"] | None = None,
+        state: State | None = None,
+        backward: bool = False,
     ) -> tuple[Float[Tensor, "b t d"], State]:
         """All outputs and the last state. At padding the state stands still, so the last state is that of the last real token."""
         wx = self.input(x).unbind(1)

@@ -1,3 +1,5 @@
+from typing import Any
+
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -16,7 +18,7 @@ class Stacked(nn.Module):
 
     def __init__(self, layers: list[GatedRecurrence | Bidirectional], dropout: float = 0.0) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(layers)
+        self.layers: Any = nn.ModuleList(layers)
         self.dropout = Dropout(dropout)
         self.causal = all(layer.causal for layer in layers)
 
