@@ -4,6 +4,7 @@ Nothing heavy is loaded before the whole command line is understood: `--help` an
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -171,6 +172,10 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
         raise UnknownName("verb", words[0], verbs, "headway --help")
     rest, paths = split_paths(words) if words[0] == "train" else (list(words), {})
     arguments, left = top.parse_known_args(rest)
+    several = {"translate": "text", "data": "files"}.get(arguments.verb)
+    if several and left and not any(word.startswith("-") for word in left):  # argparse gives up on `RUN --beam 5 "text"`
+        setattr(arguments, several, [*getattr(arguments, several), *left])
+        left = []
     if left:
         verb = verbs[arguments.verb]
         if left[0].startswith("-"):
@@ -186,7 +191,9 @@ def main(words: Sequence[str] | None = None) -> int:
         arguments = understand(words)
         from headway import verbs
 
-        return int(getattr(verbs, f"do_{arguments.verb}")(arguments) or 0)
+        code = int(getattr(verbs, f"do_{arguments.verb}")(arguments) or 0)
+        sys.stdout.flush()
+        return code
     except HeadwayError as problem:
         if "--debug" in words:
             raise
@@ -196,8 +203,13 @@ def main(words: Sequence[str] | None = None) -> int:
         print("headway: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of our output went away (`headway list | head`): nothing to tell
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as problem:
+        if "--debug" in words:
+            raise
+        print(f"headway: error: {str(problem).lower()}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headway.core import registry
 from headway.core.config import choose, override
 from headway.core.errors import DataError, UnknownName, UsageError
-from headway.core.files import expect_run, write_text
+from headway.core.files import expect_run, expect_writable, write_text
 from headway.core.recipe import Data, Recipe
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def _recipe(a: argparse.Namespace) -> Recipe:
         recipe = registry.get("recipes", a.recipe).load()()
     else:
         raise UnknownName("recipe", a.recipe, ["translation", *registry.entries("recipes")], "headway train --help")
+    for name in (f.name for f in dataclasses.fields(Data) if hasattr(a, f.name)):
+        if f"data.{name}" in a.paths:
+            raise UsageError(f"`--data.{name}` has an option of its own", f"write `--{name.replace('_', '-')}`.")
     options = {path[len("model.") :]: text for path, text in a.paths.items() if path.startswith("model.")}
     if a.model or options:
         chosen = choose("models", a.model or recipe.model.name, options)
@@ -77,18 +81,18 @@ def _recipe(a: argparse.Namespace) -> Recipe:
 
 def _path(value: str, name: str) -> Any:
     """An absolute path, so that the run can be continued from anywhere; a missing file is told before anything heavy is loaded."""
-    if name in ("languages", "grammar", "longest") or value == "-":
+    if name == "languages" or value == "-":
         return value
-    if not Path(value).exists():
+    if not os.path.exists(value):
         raise DataError(f"there is no file `{value}` (`--{name.replace('_', '-')}`)", f"looked in `{Path(value).resolve().parent}`.")
     return str(Path(value).resolve())
 
 
 def _resume(a: argparse.Namespace) -> int:
     folder = Path(a.resume)
-    names = ("source", "target", "pairs", "model", "tokens", "minutes", "steps", "epochs", "seed", "out")
-    asked = [f"--{name}" for name in (*names, *a.paths) if name in a.paths or getattr(a, name, None) is not None]
-    asked += [a.recipe] if a.recipe else []
+    plain = {"verb", "resume", "recipe", "quiet", "debug", "paths"}
+    asked = [f"--{name.replace('_', '-')}" for name, value in vars(a).items() if name not in plain and value is not None]
+    asked += [f"--{path}" for path in a.paths] + ([a.recipe] if a.recipe else [])
     if asked:
         raise UsageError(
             f"`--resume` continues a run as it is; `{asked[0]}` would change it",
@@ -104,10 +108,13 @@ def _resume(a: argparse.Namespace) -> int:
 def _finish(whole: bool, folder: Path, quiet: bool) -> int:
     """The closing words, the scores and the report."""
     if not whole:
-        print(f"\nstopped. The run is usable as it is; `headway train --resume {folder}` continues it.")
+        say = (lambda text: None) if quiet else print
+        say(f"\nstopped. The run is usable as it is; `headway train --resume {folder}` continues it.")
         return 130
     from headway.inspect.summary import summarise
 
+    if not quiet:
+        print("judging the run on held-out pairs ...", flush=True)
     text = summarise(folder)
     if not quiet:
         print(text)
@@ -120,6 +127,8 @@ def do_translate(a: argparse.Namespace) -> None:
     from headway.data.pairs import read_lines
 
     _positive(a, "beam", "batch", "n_best")
+    if a.output:
+        expect_writable(Path(a.output))
     run = _run(a)
     texts = a.text or read_lines(a.input or "-")
     lines = []
@@ -150,14 +159,16 @@ def do_evaluate(a: argparse.Namespace) -> None:
 def do_align(a: argparse.Namespace) -> None:
     from headway.data.pairs import read_lines
     from headway.evaluate.alignment import measure, read_pharaoh, write_pharaoh
-    from headway.inspect.align import look
+    from headway.inspect.align import aligned
     from headway.inspect.summary import view_of
 
+    if a.output:
+        expect_writable(Path(a.output))
     pairs = _pairs(a)
     run = _run(a)
     gold = read_pharaoh(read_lines(a.gold), f"`{a.gold}`") if a.gold else None
     view = view_of(run)
-    links = [looks.links(view) for looks in look(run, pairs.sources, pairs.targets)]
+    links = aligned(run, view, pairs.sources, pairs.targets)
     _write(write_pharaoh(links), a.output)
     print(f"{len(links):,} pairs, read from {view}", file=sys.stderr)
     if gold:
@@ -169,6 +180,7 @@ def do_inspect(a: argparse.Namespace) -> None:
     suffix = Path(a.out).suffix.lower()
     if suffix not in (".html", ".png"):
         raise UsageError(f"`--out {a.out}` should end in .html or .png")
+    expect_writable(Path(a.out))
     if not a.text.strip():
         raise UsageError("the sentence is empty", 'for example `headway inspect runs/demo "The man reads a book."`.')
     from headway.inspect.maps import attention_maps
@@ -196,7 +208,7 @@ def do_data(a: argparse.Namespace) -> None:
 
     pairs = read(a.files)
     tokenizer = train_tokenizer(a.tokens, [*pairs.sources, *pairs.targets], 8000) if len(pairs) else None
-    _, report = examine(pairs, heldout=read(a.heldout) if a.heldout else None, tokenizer=tokenizer)
+    _, report = examine(pairs, heldout=read(a.heldout) if a.heldout else None, tokenizer=tokenizer, limit=Data().longest)
     print(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if a.json else report.text())
 
 

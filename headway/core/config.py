@@ -61,13 +61,13 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
         for name in value.keys() - known.keys():
             guess = nearest(name, known)
             problems.append(f"unknown field `{path}{name}`" + (f" (did you mean `{guess}`?)" if guess else ""))
+        before = len(problems)
         for name, field in known.items():
             if name not in value and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
                 problems.append(f"`{path}{name}` is missing")
-        before = len(problems)
         built = {n: _build(hints[n], v, f"{path}{n}.", problems) for n, v in value.items() if n in known}
         constructor: Any = kind
-        return constructor(**built) if len(problems) == before and not any("missing" in p for p in problems) else None
+        return constructor(**built) if len(problems) == before else None
     if origin in (Union, types.UnionType):
         for option in arguments:
             attempt: list[str] = []
@@ -150,10 +150,10 @@ def override(config: T, path: str, text: str, prefix: str = "") -> T:
     """The configuration with the field at `path` (`training.rate`) replaced by what the command line says."""
     head, _, rest = path.partition(".")
     hints = typing.get_type_hints(type(config))
-    if head not in hints:
+    if head not in hints or (rest and not dataclasses.is_dataclass(getattr(config, head))):
         raise UnknownName("option", f"--{prefix}{path}", [f"--{prefix}{name}" for name in hints])
     current = getattr(config, head)
-    if rest and dataclasses.is_dataclass(current):
+    if rest:
         return dataclasses.replace(config, **{head: override(current, rest, text, f"{prefix}{head}.")})  # type: ignore[type-var]
     return dataclasses.replace(config, **{head: parse(hints[head], text, prefix + path)})  # type: ignore[type-var]
 

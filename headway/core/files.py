@@ -29,10 +29,19 @@ def disk_errors(path: Path) -> Iterator[None]:
                 f"no space left on the disk while writing `{path}`; the previous version of the file is unharmed",
                 "free some space, then continue with `headway train --resume` on the same directory.",
             ) from problem
-        if problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENOENT):
-            reason = os.strerror(problem.errno).lower()
-            raise DiskError(f"cannot write `{path}`: {reason}", "choose another place with `--out`.") from problem
-        raise
+        reason = os.strerror(problem.errno).lower() if problem.errno else str(problem)
+        raise DiskError(f"cannot write `{path}`: {reason}", "choose another place to write to.") from problem
+
+
+def expect_writable(path: Path) -> None:
+    """Say now, before the work is done, that its result could not be written there."""
+    with disk_errors(path):
+        if path.is_dir() or not path.name:
+            raise DiskError(f"cannot write `{path}`: it is a directory", "name a file in it.")
+        if not path.absolute().parent.is_dir():
+            raise DiskError(f"cannot write `{path}`: there is no directory `{path.absolute().parent}`", "make it first.")
+        if not os.access(path.absolute().parent, os.W_OK):
+            raise DiskError(f"cannot write `{path}`: permission denied", "choose another place to write to.")
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -81,13 +90,24 @@ def write_tensors(path: Path, tensors: "dict[str, Tensor]", note: str = "") -> N
     write_whole(path, lambda part: part.write_bytes(data))
 
 
-def read_tensors(path: Path) -> "tuple[dict[str, Tensor], str]":
-    """Tensors and the note that stands in the header."""
+def read_tensors(path: Path) -> "dict[str, Tensor]":
+    with _opened(path) as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def read_note(path: Path) -> str:
+    """The string that the writer put into the header; the tensors are not read."""
+    with _opened(path) as file:
+        return (file.metadata() or {}).get("headway", "")
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[typing.Any]:
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, (file.metadata() or {}).get("headway", "")  # noqa: SIM118
+            yield file
     except FileNotFoundError as problem:
         raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
     except (SafetensorError, OSError, ValueError) as problem:
@@ -108,7 +128,11 @@ def read_bytes(path: Path) -> bytes:
 
 def expect_run(folder: Path) -> None:
     """Say what is wrong if `folder` cannot be a run, without reading more than its names."""
-    if not folder.is_dir():
+    try:
+        there = folder.is_dir()
+    except OSError:  # a whole sentence in the place of a directory: the name is too long to be one
+        there = False
+    if not there:
         raise RunError(f"there is no directory `{folder}`", "a run is the directory that `headway train ... --out` made.")
     if not (folder / "recipe.json").exists():
         raise RunError(f"`{folder}` is not a run: there is no `recipe.json` in it", "`headway train ... --out` makes one.")

@@ -27,7 +27,8 @@ def locked(folder: Path) -> Iterator[None]:
                 file.seek(0)
                 owner = file.read().strip() or "unknown"
                 raise RunError(f"`{folder}` is in use by another process ({owner})", "wait for it, or choose another `--out`.") from problem
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+            with contextlib.suppress(OSError):  # on a full disk the lock still holds, only without its owner's number
+                file.truncate(0)
+                file.write(str(os.getpid()))
+                file.flush()
         yield

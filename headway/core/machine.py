@@ -12,18 +12,24 @@ from functools import cache
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
 
 
+def prepare(threads: int | None = None) -> int:
+    """Set the process up for computing: allocator thresholds, threads, denormals. Returns the number of threads."""
+    _keep_memory()
+    import torch
+
+    threads = threads or int(os.environ.get("OMP_NUM_THREADS") or cores())
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    return threads
+
+
 @cache
-def prepare() -> None:
-    """Set the process up for computing, once: allocator thresholds, threads, denormals."""
+def _keep_memory() -> None:
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         if hasattr(libc, "mallopt"):
             for parameter, value in ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, (1 << 31) - 1), (M_TOP_PAD, 1 << 26)):
                 libc.mallopt(parameter, value)
-    import torch
-
-    torch.set_num_threads(cores())
-    torch.set_flush_denormal(True)
 
 
 def cores() -> int:

@@ -4,9 +4,10 @@
 """
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 
-from headway.core.config import Choice
+from headway.core.config import Choice, demand
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,13 @@ class Data:
     validation_target: str | None = None
     validation_pairs: str | None = None
     grammar: int | None = None  # or this many pairs from the embedded grammar of English and German
-    longest: int = 128  # tokens; longer pairs are left out and told
+    longest: int = 128  # words; longer pairs are left out and told
+
+    def __post_init__(self) -> None:
+        demand(
+            (self.grammar is None or self.grammar >= 1, "`data.grammar` must be at least 1"),
+            (self.longest >= 1, "`data.longest` must be at least 1"),
+        )
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,9 @@ class Tokens:
     kind: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"
     size: int | None = None  # of the vocabulary
     joint: bool = True  # one vocabulary for both languages
+
+    def __post_init__(self) -> None:
+        demand((self.size is None or self.size >= 1, "`tokens.size` must be at least 1"))
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,18 @@ class Training:
     smoothing: float = 0.1  # label smoothing
     average: float | None = None  # of the running average of the weights: how much of it stays each step
     validate: int | None = None  # steps between validations
-    patience: int | None = None  # validations without a better score before it stops early
+    patience: int | None = 10  # validations without a better score before it stops early; none: never
+
+    def __post_init__(self) -> None:
+        counts = {name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")}
+        spans = {name: getattr(self, name) for name in ("minutes", "epochs", "clip", "rate")}
+        demand(
+            *((v is None or v >= 1, f"`training.{n}` must be at least 1, not {v}") for n, v in counts.items()),
+            *((v is None or 0 < v < inf, f"`training.{n}` must be greater than zero, not {v}") for n, v in spans.items()),
+            (0 <= self.smoothing < 1, f"`training.smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+            (self.average is None or 0 <= self.average < 1, f"`training.average` must be at least 0 and less than 1, not {self.average}"),
+            (self.decay >= 0, f"`training.decay` must not be negative, not {self.decay}"),
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,4 @@
 `Float[Tensor, "b t d"]` is checked in tests (see tests/conftest.py) and costs nothing in production.
 """
 
-AXES = {
-    "b": "batch", "t": "query position", "s": "key position", "d": "width", "h": "head", "e": "head width",
-    "f": "feed-forward width", "v": "vocabulary", "c": "channel or class", "p": "patch", "n": "state", "r": "rank", "l": "layer",
-}  # fmt: skip
+AXES = frozenset("btsdhefvcpnrl")

@@ -41,7 +41,7 @@ class Encoder(Protocol):
 
 
 def examine(pairs: Pairs, *, heldout: Pairs | None = None, tokenizer: Encoder | None = None, limit: int = 256) -> tuple[Pairs, Report]:
-    """The pairs that training will use, and what was found. `limit` is the longest side allowed, in tokens or else in words."""
+    """The pairs that training will use, and what was found. `limit` is the longest side allowed, in words."""
     seen = Examination(pairs)
     examine_rows(seen)
     examine_characters(seen)
@@ -50,7 +50,8 @@ def examine(pairs: Pairs, *, heldout: Pairs | None = None, tokenizer: Encoder | 
     ids = [tokenizer.encode(side) for side in sides] if tokenizer else []
     sizes = [[len(tokens) for tokens in side] for side in ids] or [[words_in(text) for text in side] for side in sides]
     lengths, unit = np.array(sizes, dtype=np.int64), "tokens" if tokenizer else "words"
-    seen.drop("too-long", lengths.max(axis=0) > limit, f"longer than {limit} {unit}")
+    words = np.array([[words_in(text) for text in side] for side in sides], dtype=np.int64)
+    seen.drop("too-long", words.max(axis=0) > limit, f"longer than {limit} words")
     examine_ratios(seen)
     if heldout is not None:
         hidden = set(heldout.sources)

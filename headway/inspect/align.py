@@ -76,6 +76,15 @@ def look(run: Run, sources: Sequence[str], targets: Sequence[str], batch: int = 
     return [f for f in found if f is not None]
 
 
+def aligned(run: Run, view: View, sources: Sequence[str], targets: Sequence[str], portion: int = 1000) -> list[Links]:
+    """The links of every pair; maps are kept for one portion of the pairs at a time."""
+    found: list[Links] = []
+    for start in range(0, len(sources), portion):
+        part = slice(start, start + portion)
+        found += [looks.links(view) for looks in look(run, sources[part], targets[part])]
+    return found
+
+
 def views(looks: Looks) -> list[View]:
     """Every place to look."""
     return [
@@ -91,23 +100,15 @@ def choose(looks: Sequence[Looks], gold: Sequence[Links]) -> View:
     return min(views(looks[0]), key=lambda view: aer([look.links(view) for look in looks], list(gold)))
 
 
-def dice_links(sources: Sequence[str], targets: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Links]:
+def dice_links(sources: Sequence[str], targets: Sequence[str]) -> list[Links]:
     """A rough alignment without any model, to choose a view by where there is no gold: each target word with the source word that
-    it co-occurs with most, 2 c(s,t) / (c(s) + c(t)), counted over `pairs` (Dice 1945)."""
-    source_count: Counter[str] = Counter()
-    target_count: Counter[str] = Counter()
-    both: Counter[tuple[str, str]] = Counter()
-    for s, t in pairs:
-        s_words, t_words = set(s.split()), set(t.split())
-        source_count.update(s_words)
-        target_count.update(t_words)
-        both.update((a, b) for a in s_words for b in t_words)
+    it co-occurs with most in these pairs, 2 c(s,t) / (c(s) + c(t)) (Dice 1945)."""
+    words = [(s.split(), t.split()) for s, t in zip(sources, targets, strict=True)]
+    source_count = Counter(a for s, _ in words for a in set(s))
+    target_count = Counter(b for _, t in words for b in set(t))
+    both = Counter((a, b) for s, t in words for a in set(s) for b in set(t))
     result = []
-    for s, t in zip(sources, targets, strict=True):
-        found: Links = set()
-        for j, b in enumerate(t.split()):
-            scores = [2 * both[a, b] / (source_count[a] + target_count[b] or 1) for a in s.split()]
-            if scores and max(scores) > 0:
-                found.add((int(np.argmax(scores)), j))
-        result.append(found)
+    for s, t in words:
+        scores = [[2 * both[a, b] / (source_count[a] + target_count[b]) for a in s] for b in t]
+        result.append({(int(np.argmax(row)), j) for j, row in enumerate(scores) if row})
     return result

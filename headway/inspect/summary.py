@@ -1,6 +1,7 @@
 """The end of a run: scores on held-out data, the best place to read alignments from, a few translations, and the report."""
 
 import dataclasses
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,13 @@ from headway.core.config import from_json
 from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_json, write_json, write_text
 from headway.data.grammar.corpus import GoldPair, generate
+from headway.data.pairs import read_pairs
 from headway.evaluate.alignment import aer
 from headway.evaluate.translation import bleu, chrf
-from headway.inspect.align import View, choose, dice_links, look
+from headway.inspect.align import View, aligned, choose, dice_links, look, views
 from headway.inspect.maps import attention_maps
 from headway.inspect.report import report_page
 from headway.layers.attention.weights import Weights
-from headway.tasks.translation import collect
 from headway.train.run import Run
 
 
@@ -28,10 +29,10 @@ def summarise(folder: Path) -> str:
         for score in (bleu(hypotheses, targets), chrf(hypotheses, targets)):
             scores.append({"split": split, **dataclasses.asdict(score)})
         samples += list(zip(sources[:5], hypotheses[:5], targets[:5], strict=True))
-    view = view_of(run) if attends(run) else None
+    view = choose_view(run) if attends(run) else None
     if view and run.recipe.data.grammar is not None:
         gold = generate(300, "test", run.recipe.seed)
-        rate = aer([looks.links(view) for looks in look(run, *texts(gold))], [set(p.alignment) for p in gold])
+        rate = aer(aligned(run, view, *texts(gold)), [set(p.alignment) for p in gold])
         scores.append({"split": "test", "name": "AER", "value": rate, "low": rate, "high": rate, "signature": f"Och-Ney 2003, {view}"})
     write_json(folder / "scores.json", scores)
     write_text(folder / "report.html", _report(run, scores, samples))
@@ -42,7 +43,7 @@ def held_out(run: Run) -> list[tuple[str, list[str], list[str]]]:
     """Name, sources and targets of each held-out set: the grammar's two test splits, or the validation pairs of the person's data."""
     if run.recipe.data.grammar is not None:
         return [(split, *texts(generate(300, split, run.recipe.seed))) for split in ("test", "combinations")]
-    pairs = collect(run.recipe).validation
+    pairs = read_pairs(pairs=str(run.folder / "validation.jsonl"))
     return [("validation", list(pairs.sources[:1000]), list(pairs.targets[:1000]))]
 
 
@@ -55,26 +56,30 @@ def attends(run: Run) -> bool:
 
 
 def view_of(run: Run) -> View:
-    """Where this run shows its alignments: chosen once on validation pairs, by gold links or by word co-occurrence, then kept."""
+    """Where this run shows its alignments: the view that was kept, or a new choice."""
     path = run.folder / "alignment.json"
-    if path.exists():
-        try:
-            view = from_json(View, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, "delete the file; it is made anew.") from problem
-        return view
+    if not path.exists():
+        return choose_view(run)
+    try:
+        view = from_json(View, read_json(path), str(path))
+    except ConfigError as problem:
+        raise RunError(problem.message, "delete the file; it is made anew.") from problem
+    if view not in views(look(run, ["a"], ["b"])[0]):
+        raise RunError(f"`{path}` names {view}, which this model does not have", "delete the file; it is made anew.")
+    return view
+
+
+def choose_view(run: Run) -> View:
+    """Chosen on validation pairs, by gold links where there are any, else by word co-occurrence; kept in the run."""
     if run.recipe.data.grammar is not None:
         gold = generate(200, "validation", run.recipe.seed)
-        view = choose(look(run, *texts(gold)), [set(p.alignment) for p in gold])
+        sources, targets = texts(gold)
+        wanted = [set(p.alignment) for p in gold]
     else:
-        corpus = collect(run.recipe)
-        pairs = corpus.validation
-        sources, targets = list(pairs.sources[:200]), list(pairs.targets[:200])
-        train = corpus.train
-        counted = list(zip(train.sources[:20_000], train.targets[:20_000], strict=True))
-        rough = dice_links(sources, targets, counted)
-        view = choose(look(run, sources, targets), rough)
-    write_json(path, dataclasses.asdict(view))
+        _, sources, targets = held_out(run)[0]
+        wanted = dice_links(sources, targets)
+    view = choose(look(run, sources[:200], targets[:200]), wanted[:200])
+    write_json(run.folder / "alignment.json", dataclasses.asdict(view))
     return view
 
 
@@ -103,7 +108,8 @@ def _report(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str
 
 def next_steps(run: Run, sentence: str) -> list[str]:
     folder = run.folder
-    steps = [f'headway translate {folder} "{sentence}"', f'headway inspect {folder} "{sentence}" --out maps.html']
+    quoted = f'"{sentence}"' if not set(sentence) & set('"$`\\!') else shlex.quote(sentence)
+    steps = [f"headway translate {folder} {quoted}", f"headway inspect {folder} {quoted} --out maps.html"]
     if run.recipe.data.grammar is not None:
         return [*steps, "headway train translation --source YOUR.en --target YOUR.de --minutes 30 --out runs/mine"]
     return [*steps, f"headway evaluate {folder} --source test.src --target test.trg"]

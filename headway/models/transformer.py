@@ -12,7 +12,7 @@ from headway.layers.block import Block, CrossBlock
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import both_sides
 from headway.layers.feedforward import Feedforward
-from headway.layers.masks import Causal, Mask
+from headway.layers.masks import Causal
 from headway.layers.residual import RESIDUALS
 
 
@@ -50,7 +50,7 @@ class Transformer(nn.Module):
 
     aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer")
 
-    def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int, encoder_mask: Mask | None = None) -> None:
+    def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()
         c = self.config = config
         residual = RESIDUALS[c.norm]
@@ -59,8 +59,7 @@ class Transformer(nn.Module):
         self.source_position, self.target_position = position(c.width), position(c.width)
         self.dropout = Dropout(c.dropout)
         self.encoder: Any = nn.ModuleList(
-            Block(c.width, Multihead(c.width, c.heads, encoder_mask), Feedforward(c.width, c.inner), residual, c.dropout)
-            for _ in range(c.depth)
+            Block(c.width, Multihead(c.width, c.heads), Feedforward(c.width, c.inner), residual, c.dropout) for _ in range(c.depth)
         )
         self.encoder_norm = residual.final(c.width)
         self.decoder: Any = nn.ModuleList(

@@ -1,20 +1,17 @@
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from headway.core.errors import DataError
+from headway.core.errors import RunError
 from headway.core.files import read_json, write_text
 from headway.core.recipe import Recipe
-from headway.core.seeds import derive
 from headway.data.batches import PairBatch, PairBatches, pad
-from headway.data.doctor import Report, examine
-from headway.data.pairs import Pairs, read_pairs, two_languages
+from headway.data.pairs import Pairs, one_line
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.decode.beam import beam_search
 from headway.decode.greedy import greedy
@@ -22,59 +19,6 @@ from headway.decode.hypothesis import Hypothesis
 from headway.evaluate.translation import bleu, chrf
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.cross_entropy import linear_cross_entropy
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """What the files hold: pairs to train on, pairs set apart, and what the doctor said."""
-
-    train: Pairs
-    validation: Pairs
-    report: Report
-
-    @property
-    def fingerprint(self) -> dict[str, str]:
-        return {"train": self.train.fingerprint, "validation": self.validation.fingerprint}
-
-
-def collect(recipe: Recipe) -> Corpus:
-    """Read, set apart, examine. The same recipe and files give the same corpus."""
-    data = recipe.data
-    languages = two_languages(data.languages)
-    if data.grammar is not None:
-        from headway.data.grammar.corpus import generate
-
-        train = _gold(generate(data.grammar, "train", recipe.seed), "the embedded grammar")
-        validation = _gold(generate(500, "validation", recipe.seed), "the embedded grammar (validation)")
-    else:
-        train = read_pairs(data.source, data.target, data.pairs, languages)
-        if data.validation_source or data.validation_pairs:
-            validation = read_pairs(data.validation_source, data.validation_target, data.validation_pairs, languages)
-        else:
-            train, validation = _set_apart(train, recipe.seed)
-    train, report = examine(train, heldout=validation, limit=data.longest)
-    validation, _ = examine(validation, limit=data.longest)
-    return Corpus(train, validation, report)
-
-
-def _gold(pairs: Sequence[Any], origin: str) -> Pairs:
-    sources, targets = tuple(p.source for p in pairs), tuple(p.target for p in pairs)
-    return Pairs(sources, targets, tuple(range(1, len(pairs) + 1)), origin, ())
-
-
-def _set_apart(pairs: Pairs, seed: int) -> tuple[Pairs, Pairs]:
-    """A twentieth, at most 1,000 pairs, drawn by the seed."""
-    count = min(1000, max(1, len(pairs) // 20))
-    if len(pairs) < 2:
-        raise DataError(f"{pairs.origin} holds {len(pairs)} pair; at least two are needed, one to train on and one to validate with")
-    chosen = set(np.random.default_rng(derive(seed, "validation")).permutation(len(pairs))[:count].tolist())
-
-    def part(inside: bool, name: str) -> Pairs:
-        rows = [i for i in range(len(pairs)) if (i in chosen) == inside]
-        take = lambda values: tuple(values[i] for i in rows)  # noqa: E731
-        return Pairs(take(pairs.sources), take(pairs.targets), take(pairs.lines), pairs.origin + name, pairs.problems if not inside else ())
-
-    return part(False, ""), part(True, " (set apart for validation)")
 
 
 class Translation:
@@ -91,13 +35,13 @@ class Translation:
     # -- tokenizers, from data or from a run -------------------------------------------------------------------------
 
     @classmethod
-    def fit(cls, recipe: Recipe, corpus: Corpus) -> "Translation":
+    def fit(cls, recipe: Recipe, pairs: Pairs) -> "Translation":
         """Train the tokenizers on the training pairs."""
         kind, size = recipe.tokens.kind, recipe.tokens.size or 8000
         if recipe.tokens.joint:
-            both = train_tokenizer(kind, [*corpus.train.sources, *corpus.train.targets], size)
+            both = train_tokenizer(kind, [*pairs.sources, *pairs.targets], size)
             return cls(both, both)
-        return cls(train_tokenizer(kind, corpus.train.sources, size), train_tokenizer(kind, corpus.train.targets, size))
+        return cls(train_tokenizer(kind, pairs.sources, size), train_tokenizer(kind, pairs.targets, size))
 
     def save(self, folder: Path) -> None:
         if self.source is self.target:
@@ -111,8 +55,11 @@ class Translation:
         names = ["tokenizer.json"] if recipe.tokens.joint else ["tokenizer.source.json", "tokenizer.target.json"]
         tokenizers = []
         for name in names:
-            read_json(folder / name)  # a missing or damaged file is told as such
-            tokenizers.append(Tokenizer.from_json((folder / name).read_text(encoding="utf-8")))
+            value = read_json(folder / name)  # a missing or damaged file is told as such
+            try:
+                tokenizers.append(Tokenizer.from_json(json.dumps(value)))
+            except RunError as problem:
+                raise RunError(f"`{folder / name}` is damaged: {problem.message}", problem.hint) from problem
         return cls(tokenizers[0], tokenizers[-1])
 
     # -- training ----------------------------------------------------------------------------------------------------
@@ -149,7 +96,9 @@ class Translation:
             arguments = (model, source, source != self.source.pad, self.target.bos, self.target.eos, limits)
             found = [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
             for i, hypotheses in zip(rows, found, strict=True):
-                decoded = self.target.decode([list(h.ids) for h in hypotheses]) if ids[i] else [""] * len(hypotheses)
+                # an untrained model may write a line break, which would shift all lines after it
+                decoded = [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])] if ids[i] else [""]
+                hypotheses = hypotheses if ids[i] else hypotheses[:1]
                 results[i] = list(zip(decoded, hypotheses, strict=True))
         return results
 
@@ -169,7 +118,7 @@ class Validation:
         return self.task.batches(self.pairs, self.budget, 0).in_order()
 
     def __call__(self, model: Any) -> dict[str, Any]:
-        """Nats per token over all pairs; BLEU and chrF of the first ones, greedily decoded; two samples."""
+        """Nats per token over all pairs; BLEU and chrF of the first ones, greedily decoded; a few samples."""
         with torch.inference_mode():
             sums = [self.task.loss(model, batch, 0.0) for batch in self.batches]
         nats = sum(float(nll) for _, nll, _ in sums) / sum(count for _, _, count in sums)

@@ -15,8 +15,10 @@ from torch import Tensor, nn
 
 from headway.core.config import from_json, to_json
 from headway.core.errors import ConfigError, RunError
-from headway.core.files import read_tensors, write_tensors
+from headway.core.files import read_note, read_tensors, write_tensors
 from headway.core.recipe import Training
+from headway.layers.embedding import Embedding
+from headway.layers.positions.learned import Learned
 from headway.train.muon import Muon
 
 FILE = "checkpoint.safetensors"
@@ -30,7 +32,8 @@ class Note:
     total: int = 0  # steps planned
     scale: float = 1.0  # the learning rate is multiplied by this; halved after each rollback
     rollbacks: int = 0
-    best: float | None = None  # the best validation score so far, and when
+    best: float | None = None  # the best validation score (chrF) so far, its nats per token, and when
+    best_nats: float = 0.0
     best_step: int = 0
     stale: int = 0  # validations since then
 
@@ -41,9 +44,10 @@ class Learner:
     def __init__(self, model: Any, training: Training) -> None:
         self.model = model
         self.average = copy.deepcopy(model).eval().requires_grad_(False)
-        inside = [p for n, p in model.named_parameters() if p.dim() == 2 and not is_table(n)]
-        tables = [p for n, p in model.named_parameters() if p.dim() == 2 and is_table(n)]
-        vectors = [p for p in model.parameters() if p.dim() < 2]  # biases and norms are not decayed
+        rows = {id(p) for m in model.modules() if isinstance(m, Embedding | Learned) for p in m.parameters()}  # looked up, not maps
+        tables = [p for p in model.parameters() if id(p) in rows]
+        inside = [p for p in model.parameters() if p.dim() == 2 and id(p) not in rows]
+        vectors = [p for p in model.parameters() if p.dim() != 2]  # biases and norms are not decayed
         rate = training.rate or 1e-3
         adamw = [{"params": tables, "weight_decay": training.decay}, {"params": vectors, "weight_decay": 0.0}]
         self.optimizers: list[torch.optim.Optimizer] = []
@@ -81,7 +85,7 @@ class Learner:
     def load(self, folder: Path) -> Note:
         """Continue from the checkpoint: weights, moments and step count are exactly those that were saved."""
         path = folder / FILE
-        tensors, note, _ = read(path)
+        tensors, (note, _) = read_tensors(path), read_header(path)
         fill(self.model, tensors, path, "model/")
         fill(self.average, tensors, path, "average/")
         owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
@@ -93,17 +97,11 @@ class Learner:
         return note
 
 
-def is_table(name: str) -> bool:
-    """Whether a matrix is a table of rows to look up (embeddings, positions) rather than a map from one width to another."""
-    return any(part in name for part in ("source.weight", "target.weight", "embedding.weight", "table"))
-
-
-def read(path: Path) -> tuple[dict[str, Tensor], Note, Any]:
-    """The tensors, the note and the recipe of a checkpoint."""
-    tensors, text = read_tensors(path)
+def read_header(path: Path) -> tuple[Note, Any]:
+    """The note and the recipe of a checkpoint."""
     try:
-        header = json.loads(text)
-        return tensors, from_json(Note, header["note"], str(path)), header["recipe"]
+        header = json.loads(read_note(path))
+        return from_json(Note, header["note"], str(path)), header["recipe"]
     except (json.JSONDecodeError, KeyError, TypeError, ConfigError) as problem:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
 

@@ -49,7 +49,7 @@ class Loop:
         self.metrics = Metrics(folder)
         self.interrupted = False
 
-    def gradients(self, learner: Learner, step: int) -> tuple[float, int]:
+    def gradients(self, step: int) -> tuple[float, int]:
         """Gradients of step n, from (seed, n) alone; returns nats per token and the tokens."""
         torch.manual_seed(derive(self.recipe.seed, "dropout", step))
         count = self.training.accumulate
@@ -57,18 +57,18 @@ class Loop:
         tokens = sum(int((batch.wanted != self.task.target.pad).sum()) for batch in micro)
         nll_sum = 0.0
         for batch in micro:
-            loss, nll, _ = self.task.loss(learner.model, batch, self.training.smoothing)
+            loss, nll, _ = self.task.loss(self.learner.model, batch, self.training.smoothing)
             (loss / tokens).backward()
             nll_sum += float(nll)
         return nll_sum / tokens, tokens
 
-    def update(self, learner: Learner, step: int, scale: float) -> tuple[float, float, int]:
+    def update(self, step: int, scale: float) -> tuple[float, float, int]:
         """One whole step; returns nats per token, the norm of the gradient and the tokens."""
-        nats, tokens = self.gradients(learner, step)
+        nats, tokens = self.gradients(step)
         rate = (self.training.rate or 0) * scale * share(self.training.schedule, step, self.note.total, self.training.warmup or 1)
         # The average forgets its random beginning: early on it follows closely.
         average = min(self.training.average or 0, (1 + step) / (10 + step))
-        norm = learner.step(rate, self.training.clip, average)
+        norm = self.learner.step(rate, self.training.clip, average)
         return nats, norm, tokens
 
     def run(self, progress: Progress) -> bool:
@@ -103,18 +103,19 @@ class Loop:
 
     def _advance(self, progress: Progress) -> None:
         note = self.note
-        nats, norm, tokens = self.update(self.learner, note.step, note.scale)
+        nats, norm, tokens = self.update(note.step, note.scale)
         if not (math.isfinite(nats) and math.isfinite(norm)):
             self._roll_back(progress, nats, norm)
             return
         self.note = note = dataclasses.replace(note, step=note.step + 1)
         seconds = time.monotonic() - self.clock
-        progress.step(note.step, note.total, nats, tokens, seconds)
+        progress.step(note.step, note.total, nats, tokens)
         if note.step % max(1, self.every // 20) == 0:
             self.metrics.add({"step": note.step, "loss": nats, "norm": norm, "tokens": tokens, "seconds": seconds})
         if note.step % self.every == 0 or note.step == note.total:
             self._validate(progress)
-        if note.step % max(1, self.every // 4) == 0:
+            self._save()
+        elif note.step % max(1, self.every // 4) == 0:
             self._save()
 
     def _validate(self, progress: Progress) -> None:
@@ -122,8 +123,9 @@ class Loop:
         seconds = time.monotonic() - self.clock
         self.metrics.add({"step": self.note.step, "seconds": seconds, "validation": figures})
         progress.validation(self.note.step, figures)
-        if self.note.best is None or figures["bleu"] > self.note.best:
-            self.note = dataclasses.replace(self.note, best=figures["bleu"], best_step=self.note.step, stale=0)
+        # chrF, because BLEU is zero for languages without spaces and for young models; fewer nats win a tie.
+        if self.note.best is None or (figures["chrf"], -figures["nats"]) > (self.note.best, -self.note.best_nats):
+            self.note = dataclasses.replace(self.note, best=figures["chrf"], best_nats=figures["nats"], best_step=self.note.step, stale=0)
             self._save_weights()
         else:
             self.note = dataclasses.replace(self.note, stale=self.note.stale + 1)

@@ -8,6 +8,21 @@ from headway.core.errors import RunError
 from headway.core.files import disk_errors, write_text
 
 
+def check(record: Any) -> None:
+    """What the report relies on."""
+    if not isinstance(record, dict) or type(record.get("step")) is not int:
+        raise ValueError("a record without a step")
+    figures = record.get("validation", {})
+    if not isinstance(figures, dict) or not isinstance(figures.get("samples", []), list):
+        raise ValueError("a validation that is none")
+    numbers = [record.get(name, 0.0) for name in ("loss", "norm", "tokens", "seconds")]
+    numbers += [figures.get(name, 0.0) for name in ("nats", "bleu", "chrf")]
+    if not all(type(number) in (int, float) for number in numbers):
+        raise ValueError("a figure that is not a number")
+    if any(not isinstance(s, list) or len(s) != 3 or not all(isinstance(t, str) for t in s) for s in figures.get("samples", [])):
+        raise ValueError("a sample that is not three texts")
+
+
 class Metrics:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "metrics.jsonl"
@@ -27,8 +42,7 @@ class Metrics:
                 continue
             try:
                 record = json.loads(line)
-                if not isinstance(record, dict) or type(record.get("step")) is not int:
-                    raise ValueError("a record without a step")
+                check(record)
                 records.append(record)
             except ValueError as problem:
                 if number < len(lines):

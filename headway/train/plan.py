@@ -24,30 +24,39 @@ def plan_tokens(recipe: Recipe, size: Size) -> Recipe:
     """A vocabulary that the data can fill: every entry should be met some hundred times."""
     if recipe.tokens.size is not None:
         return recipe
-    chosen = max(500, min(16000, round(size.characters / 350 / 500) * 500))
+    least = 1000 if recipe.tokens.kind == "wordpiece" else 500  # wordpiece needs two entries for each byte
+    chosen = max(least, min(16000, round(size.characters / 350 / 500) * 500))
     return replace(recipe, tokens=replace(recipe.tokens, size=chosen))
 
 
-def plan_model(recipe: Recipe, size: Size) -> Recipe:
-    """Width, depth and dropout by the amount of data."""
-    small, large = size.pairs < 8000, size.pairs > 300_000
-    width = 128 if small else 512 if large else 256
-    dials = {"width": width, "dropout": 0.3 if small else 0.1 if large else 0.25}
-    if recipe.model.name == "transformer":
-        dials |= {"depth": 3, "heads": width // 64, "inner": 2 * width if not large else 4 * width}
-    if not recipe.tokens.joint:
-        dials["share"] = False
-    known = {option.name for option in registry.get("models", recipe.model.name).options}
-    options = {k: v for k, v in dials.items() if k in known} | recipe.model.options
-    return replace(recipe, model=Choice(recipe.model.name, options))
-
-
-def plan_training(recipe: Recipe, size: Size) -> Recipe:
+def plan_budget(recipe: Recipe) -> Recipe:
+    """Ten minutes, if nothing was said."""
     training = recipe.training
     if sum(v is not None for v in (training.minutes, training.steps, training.epochs)) > 1:
         raise UsageError("more than one budget was given", "choose one of `--minutes`, `--steps` and `--epochs`.")
     if training.minutes is None and training.steps is None and training.epochs is None:
         training = replace(training, minutes=10.0)
+    return replace(recipe, training=training)
+
+
+def plan_model(recipe: Recipe, size: Size) -> Recipe:
+    """Width, depth and dropout by the amount of data; one size smaller if there are only a few minutes to learn it in."""
+    hurried = recipe.training.minutes is not None and recipe.training.minutes < 5
+    grade = (size.pairs >= 8000) + (size.pairs > 300_000)
+    given = recipe.model.options
+    width = int(given.get("width") or (128, 256, 512)[max(0, grade - hurried)])
+    dials: dict[str, int | float | bool | str | None] = {"width": width, "dropout": (0.3, 0.25, 0.1)[grade]}
+    if recipe.model.name == "transformer":
+        heads = next(h for h in range(max(1, width // 64), 0, -1) if width % h == 0)
+        dials |= {"depth": 3, "heads": heads, "inner": (4 if grade == 2 else 2) * width}
+    if not recipe.tokens.joint:
+        dials["share"] = False
+    known = {option.name for option in registry.get("models", recipe.model.name).options}
+    return replace(recipe, model=Choice(recipe.model.name, {k: v for k, v in dials.items() if k in known} | given))
+
+
+def plan_training(recipe: Recipe, size: Size) -> Recipe:
+    training = recipe.training
     if training.batch is None:
         training = replace(training, batch=1024 if size.pairs < 8000 else 2048)
     if training.rate is None:
@@ -72,8 +81,6 @@ def plan_steps(recipe: Recipe, per_epoch: int, seconds: float | None) -> Recipe:
         training = replace(training, validate=max(1, min(2000, total // (6 if short else 12))))
     if training.average is None:
         training = replace(training, average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6))
-    if training.patience is None:
-        training = replace(training, patience=10)
     return replace(recipe, training=training)
 
 
@@ -81,9 +88,10 @@ def said(recipe: Recipe, vocabulary: int, parameters: int, size: Size, per_epoch
     """The plan in two sentences."""
     t, options = recipe.training, ", ".join(f"{k} {v}" for k, v in recipe.model.options.items())
     epochs = (t.steps or 0) * t.accumulate / per_epoch
+    budget = f"{t.minutes:g} minutes = " if t.minutes else ""
     return (
         f"model: {recipe.model.name} ({options}), {parameters / 1e6:.2f} million parameters, "
         f"{recipe.tokens.kind} vocabulary of {vocabulary:,}\n"
-        f"plan: {t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs of {size.pairs:,} pairs, {t.optimizer} at {t.rate:g} "
+        f"plan: {budget}{t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs of {size.pairs:,} pairs, {t.optimizer} at {t.rate:g} "
         f"({t.schedule}, {t.warmup} steps of warm-up), validation every {t.validate} steps"
     )

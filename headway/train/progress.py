@@ -27,10 +27,13 @@ class Progress:
 
     def say(self, text: str) -> None:
         if not self.quiet:
-            (self.bar.console if self.bar else self.console).print(text, markup=False)
-            sys.stdout.flush()
+            try:
+                (self.bar.console if self.bar else self.console).print(text, markup=False)
+                sys.stdout.flush()
+            except BrokenPipeError:  # whoever read the output is gone (`| head`): training goes on without words
+                self.quiet = True
 
-    def step(self, step: int, total: int, nats: float, tokens: int, seconds: float) -> None:
+    def step(self, step: int, total: int, nats: float, tokens: int) -> None:
         now = time.monotonic()
         self.recent.append((now, tokens, nats))
         self.recent = self.recent[-50:]

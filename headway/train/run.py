@@ -18,7 +18,7 @@ from headway.train.session import Plan, construct
 
 
 class Run:
-    """A trained model with its tokenizer and recipe, read from a directory. Nothing in the directory is changed."""
+    """A trained model with its tokenizer and recipe, read from a directory."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -34,7 +34,7 @@ class Run:
         except ConfigError as problem:
             raise RunError(problem.message, problem.hint) from problem
         path = self.folder / "weights.safetensors"
-        fill(self.model, read_tensors(path)[0], path)
+        fill(self.model, read_tensors(path), path)
 
     def translate(self, texts: Sequence[str] | str, beam: int = 5, penalty: float = 1.0, batch: int = 64) -> list[str]:
         """The best translation of each text."""

@@ -1,16 +1,18 @@
 """From a recipe to a run: read the data, plan what was left open, train, keep everything in one directory.
 
-recipe.json          what was asked
-doctor.json          what the doctor found in the data
-tokenizer.json       the vocabulary
-plan.json            the recipe with every choice made, and the fingerprint of the data
+recipe.json              what was asked
+doctor.json              what the doctor found in the data
+validation.jsonl         the held-out pairs that the scores are of
+tokenizer.json           the vocabulary
+plan.json                the recipe with every choice made, and the fingerprint of the data
 checkpoint.safetensors   everything needed to continue
 weights.safetensors      the best weights so far: what `translate` uses
-metrics.jsonl        the curves
-report.html          all of it to look at
+metrics.jsonl            the curves
+report.html              all of it to look at
 """
 
 import dataclasses
+import json
 import shutil
 import time
 from pathlib import Path
@@ -20,24 +22,26 @@ import torch
 
 from headway.core import machine, registry
 from headway.core.config import Choice, difference, from_json, to_json
-from headway.core.errors import HeadwayError, RunError, together
-from headway.core.files import disk_errors, expect_run, read_json, write_json
+from headway.core.errors import DiskError, HeadwayError, RunError, UsageError, together
+from headway.core.files import disk_errors, expect_run, read_json, write_json, write_text
 from headway.core.lock import locked
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
-from headway.tasks.translation import Corpus, Translation, Validation, collect
+from headway.data.corpus import Corpus, collect
+from headway.data.plaintext import read_text
+from headway.tasks.translation import Translation, Validation
 from headway.train import checkpoint, plan
-from headway.train.checkpoint import Learner
 from headway.train.loop import Loop
 from headway.train.progress import Progress
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """plan.json: the recipe with every choice made, and which data it was made for."""
+    """plan.json: the recipe with every choice made, and which data and machine it was made for."""
 
     recipe: Recipe
     data: dict[str, str]
+    threads: int  # another number of threads adds in another order, and the last bits differ
 
 
 def build(recipe: Recipe, task: Translation) -> Any:
@@ -55,20 +59,33 @@ def construct(model: Choice, task: Translation) -> Any:
 def start(recipe: Recipe, out: Path, progress: Progress | None = None) -> bool:
     """Train a new run. Returns False if a person interrupted it."""
     progress = progress or Progress()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    with disk_errors(out):
         if (out / "recipe.json").exists():
             raise RunError(f"`{out}` already holds a run", f"continue it with `headway train --resume {out}`, or choose another `--out`.")
-        raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
-    with disk_errors(out):
+        if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
+            raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
         out.mkdir(parents=True, exist_ok=True)
     with locked(out):
-        write_json(out / "recipe.json", to_json(recipe))
         try:
+            recipe = _keep_standard_input(recipe, out)
+            write_json(out / "recipe.json", to_json(recipe))
             return _train(recipe, out, progress)
-        except HeadwayError:
-            if not (out / "plan.json").exists():  # nothing was learned yet: the same `--out` is free for the next try
-                shutil.rmtree(out, ignore_errors=True)
+        except HeadwayError as problem:
+            if not (out / "plan.json").exists() and not isinstance(problem, DiskError):
+                shutil.rmtree(out, ignore_errors=True)  # nothing was learned yet: the same `--out` is free for the next try
             raise
+
+
+def _keep_standard_input(recipe: Recipe, out: Path) -> Recipe:
+    """Pairs that came through a pipe are gone once read: the run keeps them, so that it can be resumed."""
+    piped = [name for name, value in dataclasses.asdict(recipe.data).items() if value == "-"]
+    if len(piped) > 1:
+        raise UsageError(f"standard input can be read only once, not for {' and '.join(piped)}", "bring files for all but one.")
+    if not piped:
+        return recipe
+    path = out / "standard_input"  # no suffix: the reader finds out what it is
+    write_text(path, read_text("-"))
+    return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **{piped[0]: str(path.resolve())}))
 
 
 def resume(out: Path, progress: Progress | None = None) -> bool:
@@ -80,87 +97,86 @@ def resume(out: Path, progress: Progress | None = None) -> bool:
 
 
 def _train(asked: Recipe, out: Path, progress: Progress) -> bool:
-    machine.prepare()
     began = time.monotonic()
     try:
         progress.say("reading the data ...")
-        corpus = collect(asked)
-        progress.say(corpus.report.text())
-        write_json(out / "doctor.json", corpus.report.to_json())
-        recipe, task = _plan(asked, out, corpus, progress, began)
-        training = recipe.training
-        batches = task.batches(corpus.train, training.batch or 1, recipe.seed)
-        validation = Validation(task, corpus.validation, training.batch or 1)
-        loop = Loop(recipe, out, task, batches, validation, lambda: build(recipe, task))
+        corpus = collect(asked.data, asked.seed)
+        for report in corpus.reports:
+            progress.say(report.text())
+        loop = _continued(asked, out, corpus) if (out / "plan.json").exists() else _planned(asked, out, corpus, progress, began)
         return loop.run(progress)
     finally:
         progress.close()
 
 
-def _plan(asked: Recipe, out: Path, corpus: Corpus, progress: Progress, began: float) -> tuple[Recipe, Translation]:
-    """The plan that is there, if it fits what was asked and the data; or a new one."""
+def _loop(recipe: Recipe, out: Path, task: Translation, corpus: Corpus) -> Loop:
+    budget = recipe.training.batch or 1
+    batches = task.batches(corpus.train, budget, recipe.seed)
+    return Loop(recipe, out, task, batches, Validation(task, corpus.validation, budget), lambda: build(recipe, task))
+
+
+def _continued(asked: Recipe, out: Path, corpus: Corpus) -> Loop:
+    """The loop of a run whose plan is made already, if the plan still fits what was asked and the data."""
+    made = from_json(Plan, read_json(out / "plan.json"), str(out / "plan.json"))
+    _refuse_changes(asked, made, corpus, out)
+    machine.prepare(made.threads)
+    return _loop(made.recipe, out, Translation.load(made.recipe, out), corpus)
+
+
+def _planned(asked: Recipe, out: Path, corpus: Corpus, progress: Progress, began: float) -> Loop:
+    """Choose what was left open, write it down, and make the loop."""
+    if (out / checkpoint.FILE).exists():
+        raise RunError(f"`{out / 'plan.json'}` is missing", "restore it from a copy; without it the checkpoint cannot be continued.")
+    threads = machine.prepare()
+    write_json(out / "doctor.json", corpus.to_json())
+    held_out = zip(corpus.validation.sources, corpus.validation.targets, strict=True)
+    rows = [json.dumps({"source": s, "target": t}, ensure_ascii=False) + "\n" for s, t in held_out]
+    write_text(out / "validation.jsonl", "".join(rows))
     size = plan.Size(len(corpus.train), sum(map(len, corpus.train.targets)))
-    if (out / "plan.json").exists():
-        made = from_json(Plan, read_json(out / "plan.json"), str(out / "plan.json"))
-        _refuse_changes(asked, made, corpus, out)
-        return made.recipe, Translation.load(made.recipe, out)
-    recipe = plan.plan_training(plan.plan_model(plan.plan_tokens(asked, size), size), size)
+    recipe = plan.plan_tokens(plan.plan_budget(asked), size)
+    recipe = plan.plan_training(plan.plan_model(recipe, size), size)
     progress.say(f"learning a {recipe.tokens.kind} vocabulary of {recipe.tokens.size} ...")
-    task = Translation.fit(recipe, corpus)
+    task = Translation.fit(recipe, corpus.train)
     task.save(out)
-    batches = task.batches(corpus.train, recipe.training.batch or 1, recipe.seed)
+    loop = _loop(recipe, out, task, corpus)
     seconds = None
     if recipe.training.minutes is not None:
         progress.say("measuring the speed of this machine ...")
-        seconds = _seconds_per_step(recipe, out, task, corpus, began)
-    recipe = plan.plan_steps(recipe, len(batches), seconds)
-    parameters = sum(p.numel() for p in build(recipe, task).parameters())
-    progress.say(plan.said(recipe, task.target.size, parameters, size, len(batches)))
-    write_json(out / "plan.json", to_json(Plan(recipe, corpus.fingerprint)))
-    return recipe, task
+        seconds = _seconds_per_step(loop, began)
+    recipe = plan.plan_steps(recipe, len(loop.batches), seconds)
+    parameters = sum(p.numel() for p in loop.learner.model.parameters())
+    progress.say(plan.said(recipe, task.target.size, parameters, size, len(loop.batches)))
+    write_json(out / "plan.json", to_json(Plan(recipe, corpus.fingerprint, threads)))
+    return Loop(recipe, out, task, loop.batches, loop.validation, lambda: build(recipe, task))
 
 
-def _seconds_per_step(recipe: Recipe, out: Path, task: Translation, corpus: Corpus, began: float) -> float:
-    """Time a few real steps on a throwaway model, plus the share that validations will take."""
-    trial = dataclasses.replace(recipe, training=dataclasses.replace(recipe.training, steps=100, warmup=10, average=0.9))
-    batches = task.batches(corpus.train, recipe.training.batch or 1, recipe.seed)
-    validation = Validation(task, corpus.validation, recipe.training.batch or 1)
-    loop = Loop(trial, out, task, batches, validation, lambda: build(trial, task))
-    learner = Learner(build(trial, task), trial.training)
-    learner.model.train()
-    budget = 60 * (recipe.training.minutes or 1)
+def _seconds_per_step(loop: Loop, began: float) -> float:
+    """Time a few real steps on a throwaway model, plus the share that reading and validations will take."""
+    budget = 60 * (loop.training.minutes or 1)
+    loop.learner.model.train()
     times: list[float] = []
-    while sum(times) < min(20.0, 0.03 * budget) or len(times) < 5:
-        began_step = time.monotonic()
-        loop.update(learner, len(times), 1e-6)  # a vanishing rate: only the time counts
-        times.append(time.monotonic() - began_step)
-        if len(times) >= 200:
-            break
-    step = sum(times[1:]) / (len(times) - 1)
-    began_validation = time.monotonic()
-    validation(learner.average)  # an untrained model writes to the limit: an upper bound of what validations cost
-    once = 0.5 * (time.monotonic() - began_validation)
+    while len(times) < 5 or (sum(times) < min(20.0, 0.03 * budget) and len(times) < 200):
+        start = time.monotonic()
+        loop.update(len(times), 1e-6)  # a vanishing rate: only the time counts
+        times.append(time.monotonic() - start)
+    start = time.monotonic()
+    loop.validation(loop.learner.average)  # an untrained model writes to the limit: more than validations will cost
+    once = 0.5 * (time.monotonic() - start)
     left = max(0.5 * budget, budget - (time.monotonic() - began) - 13 * once)
-    return step * budget / left
+    return sum(times[1:]) / (len(times) - 1) * budget / left
 
 
 def _refuse_changes(asked: Recipe, made: Plan, corpus: Corpus, out: Path) -> None:
     """Data or recipe that changed since the run began would make it neither the old run nor a new one."""
-    changes = []
     settled, wanted = to_json(made.recipe), to_json(asked)
-    for line in difference(_only(wanted, settled), wanted):
-        changes.append("recipe: " + line)
+    changes = ["recipe: " + line for line in difference(_only(wanted, settled), wanted)]
     if (out / checkpoint.FILE).exists():
-        changes += ["plan: " + line for line in difference(checkpoint.read(out / checkpoint.FILE)[2], settled)]
+        changes += ["plan: " + line for line in difference(checkpoint.read_header(out / checkpoint.FILE)[1], settled)]
     for name, mark in corpus.fingerprint.items():
         if made.data.get(name) != mark:
-            changes.append(f"the {name} data is not what the run began with (fingerprint {made.data.get(name, '?')[:12]} -> {mark[:12]})")
-    together(
-        changes,
-        RunError,
-        f"`{out}` cannot be continued, something changed",
-        "undo the change, or start a new run in another `--out`.",
-    )
+            changes.append(f"the {name} data is not what the run began with: {made.data.get(name)} -> {mark}")
+    hint = "undo the change, or start a new run in another `--out`."
+    together(changes, RunError, f"`{out}` cannot be continued, something changed", hint)
 
 
 def _only(asked: Any, settled: Any) -> Any:

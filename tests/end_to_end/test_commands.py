@@ -36,6 +36,24 @@ def test_translate_text_file_and_standard_input(
     assert [float(r[1]) for r in rows] == sorted((float(r[1]) for r in rows), reverse=True)
 
 
+def test_options_may_stand_anywhere(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", str(trained), "--beam", "1", "The man sleeps.", "The dog sleeps."]) == 0
+    assert len(out(capsys).splitlines()) == 2
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "unigram", "words", "characters", "bytes"])
+def test_every_kind_of_tokens(kind: str, corpus: Path, tmp_path: Path) -> None:
+    files = ["--source", str(corpus / "test.en"), "--target", str(corpus / "test.de"), "--tokens", kind]
+    small = [word for word in SMALL if word not in ("--tokens.size", "400")]
+    assert main(["train", "translation", *files, *small, "--steps", "2", "--quiet", "--out", str(tmp_path / kind)]) == 0
+
+
+def test_separate_vocabularies(corpus: Path, tmp_path: Path) -> None:
+    files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--tokens.joint", "false"]
+    assert main(["train", "translation", *files, *SMALL, "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]) == 0
+    assert len(headway.load(str(tmp_path / "x")).translate(["The man sleeps."])) == 1
+
+
 def test_the_answer_does_not_depend_on_the_batch(trained: Path, corpus: Path) -> None:
     run = headway.load(str(trained))
     lines = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
@@ -101,6 +119,17 @@ def test_other_models_and_tmx(model: str, corpus: Path, tmp_path: Path, capsys: 
     text = out(capsys)
     assert "what to type next" in text and "validation: BLEU" in text
     assert main(["inspect", str(tmp_path / "memory"), "The man sleeps.", "--out", str(tmp_path / "maps.html")]) == 0
+
+
+def test_pairs_through_a_pipe_can_be_resumed(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = [(corpus / f"a.{language}").read_text(encoding="utf-8").splitlines() for language in ("en", "de")]
+    text = "".join(f"{s}\t{t}\n" for s, t in zip(*sides, strict=True))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
+    assert main(["train", "translation", "--pairs", "-", *SMALL, "--steps", "3", "--out", str(tmp_path / "piped")]) == 0
+    assert main(["train", "--resume", str(tmp_path / "piped")]) == 0
+    assert "continuing at step 3 of 3" in capsys.readouterr().out and (tmp_path / "piped" / "scores.json").exists()
 
 
 def test_minutes_and_a_plain_value(corpus: Path, tmp_path: Path) -> None:

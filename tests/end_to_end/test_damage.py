@@ -11,10 +11,12 @@ import pytest
 
 import headway
 from headway.core.errors import HeadwayError
+from headway.inspect.summary import summarise, view_of
 from headway.train.progress import Progress
+from headway.train.run import Run
 from headway.train.session import resume
 
-READ = ("recipe.json", "plan.json", "tokenizer.json", "weights.safetensors")
+READ = ("plan.json", "tokenizer.json", "weights.safetensors")
 RESUMED = ("recipe.json", "plan.json", "tokenizer.json", "checkpoint.safetensors", "metrics.jsonl")
 
 
@@ -31,8 +33,6 @@ def test_a_truncated_file_is_told_when_the_run_is_used(copy: Path, name: str) ->
     whole = (copy / name).read_bytes()
     for cut in sorted(random.Random(name).sample(range(len(whole)), 12)):
         (copy / name).write_bytes(whole[:cut])
-        if name == "recipe.json":
-            continue  # using a run needs only that it is there
         with pytest.raises(HeadwayError) as caught:
             use(copy)
         assert name in caught.value.message, caught.value.message
@@ -79,6 +79,32 @@ def test_every_json_value_of_a_wrong_type(copy: Path, name: str) -> None:
         except HeadwayError:
             continue
         assert path.endswith("missing"), f"`{path}` of a wrong type went unnoticed"  # a default stands in for what is missing
+
+
+@pytest.mark.parametrize("name", ["alignment.json", "scores.json", "doctor.json", "validation.jsonl", "metrics.jsonl"])
+def test_files_that_the_summary_reads(copy: Path, name: str) -> None:
+    """Cut anywhere, or with values of other types: what can be made anew is, what cannot is told."""
+    whole = (copy / name).read_bytes()
+    cuts = [whole[:cut] for cut in sorted(random.Random(name).sample(range(len(whole)), 5))]
+    first = whole.split(b"\n")[0] if name.endswith("jsonl") else whole
+    changed = [json.dumps(value).encode() + b"\n" for _, value in damaged(json.loads(first))]
+    for content in [*cuts, *random.Random(name).sample(changed, min(6, len(changed)))]:
+        (copy / name).write_bytes(content)
+        for action in (view_of, _summarise):
+            try:
+                action(Run(copy))
+            except HeadwayError as problem:
+                assert name in problem.message, problem.message
+
+
+def _summarise(run: Run) -> None:
+    summarise(run.folder)
+
+
+def test_alignment_of_another_model(copy: Path) -> None:
+    (copy / "alignment.json").write_text(json.dumps({"name": "decoder.7.cross", "head": 99, "shift": 0}))
+    with pytest.raises(HeadwayError, match="which this model does not have"):
+        view_of(Run(copy))
 
 
 def test_tokenizer_json_of_wrong_types(copy: Path) -> None:

@@ -30,6 +30,12 @@ from tests.end_to_end.conftest import SMALL
         ("train demo --out x --training.rate", "`--training.rate` needs a value", ""),
         ("train demo --out x --tokens bbe", "`--tokens.kind` should be one of", "did you mean `bpe`?"),
         ("train demo --out x --steps 0", "`--steps 0` is no budget", "greater than zero"),
+        ("train demo --out x --minutes inf", "`training.minutes` must be greater than zero, not inf", ""),
+        ("train demo --out x --training.accumulate 0", "`training.accumulate` must be at least 1", ""),
+        ("train demo --out x --training.smoothing 2", "`training.smoothing` must be", ""),
+        ("train demo --out x --seed.foo 3", "unknown option `--seed.foo`", ""),
+        ("train demo --out x --data.source y", "`--data.source` has an option of its own", "write `--source`"),
+        ("train --resume nowhere --languages en,de", "`--languages` would change it", ""),
         ("train demo --out x --source a.en", "brings its own data", "train translation"),
         ("train translation --out x", "which data?", "headway train --help"),
         ("train translation --source a.en --out x", "which data?", ""),
@@ -62,6 +68,21 @@ def test_command_line_errors_load_nothing_heavy() -> None:
             "heavy = {'torch', 'numpy', 'matplotlib', 'tokenizers', 'rich'} & set(sys.modules)\nsys.exit(7 if heavy else 0)"
         )
         assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0, words
+
+
+def test_options_that_do_not_fit_leave_nothing_behind(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]
+    for options, message in (("--model.heads 3", "must divide"), ("--model.dropout 1.5", "between 0 and 0.9"), ("--model.depth 0", "at least 1")):
+        assert main(["train", "translation", *files, *options.split()]) == 2
+        assert message in capsys.readouterr().err and not (tmp_path / "x").exists()
+
+
+def test_results_that_could_not_be_written_are_refused_before_the_work(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for output, message in ((tmp_path, "it is a directory"), (tmp_path / "no" / "x", "there is no directory"), (Path("/"), "directory")):
+        assert main(["translate", str(trained), "hello", "--output", str(output)]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["translate", "A whole sentence in the place of the run. " * 20, "text"]) == 2
+    assert "there is no directory" in capsys.readouterr().err
 
 
 def bad_files(folder: Path) -> dict[str, tuple[list[str], str]]:

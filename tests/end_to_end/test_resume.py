@@ -99,7 +99,7 @@ def test_changes_are_refused_with_the_difference(corpus: Path, tmp_path: Path, c
     (out / "plan.json").write_text(json.dumps(plan))
     assert main(["train", "--resume", str(out)]) == 2
     assert "training.rate" in capsys.readouterr().err
-    plan["recipe"]["training"]["rate"] = 2e-3
+    plan["recipe"]["training"]["rate"] = 3e-3
     (out / "plan.json").write_text(json.dumps(plan))
 
     text = (data / "a.de").read_text(encoding="utf-8").split("\n")

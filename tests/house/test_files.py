@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from headway.core.errors import DataError, DiskError, RunError
-from headway.core.files import read_bytes, read_json, read_tensors, write_json, write_tensors, write_text, write_whole
+from headway.core.files import read_bytes, read_json, read_note, read_tensors, write_json, write_tensors, write_text, write_whole
 from headway.core.lock import locked
 from headway.core.seeds import derive
 
@@ -36,8 +36,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_json(tmp_path / "a.json") == value and "grüße" in (tmp_path / "a.json").read_text(encoding="utf-8")
     tensors = {"a": torch.randn(3, 5), "b": torch.arange(4), "empty": torch.empty(0, 2)}
     write_tensors(tmp_path / "t.safetensors", tensors | {"view": tensors["a"].T}, "nöte")
-    back, note = read_tensors(tmp_path / "t.safetensors")
-    assert note == "nöte" and torch.equal(back["view"], tensors["a"].T)
+    back = read_tensors(tmp_path / "t.safetensors")
+    assert read_note(tmp_path / "t.safetensors") == "nöte" and torch.equal(back["view"], tensors["a"].T)
     assert all(torch.equal(back[name], tensor) for name, tensor in tensors.items())
 
 
@@ -96,7 +96,7 @@ def test_a_disk_that_is_full_when_synced(old: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(DiskError, match=r"cannot write `.*`: not a directory\nHint: choose another place with `--out`"):
+    with pytest.raises(DiskError, match=r"cannot write `.*`: not a directory\nHint: choose another place to write to"):
         write_text(tmp_path / "file" / "inner", "x")
 
 
