@@ -68,7 +68,7 @@ def set_apart(pairs: Pairs, seed: int) -> tuple[Pairs, Pairs]:
 
     def part(inside: bool) -> Pairs:
         rows = [i for i in range(len(pairs)) if (i in chosen) == inside]
-        sides = (tuple(values[i] for i in rows) for values in (pairs.sources, pairs.targets))
-        return Pairs(*sides, tuple(pairs.lines[i] for i in rows), pairs.origin)
+        sources, targets = (tuple(side[i] for i in rows) for side in (pairs.sources, pairs.targets))
+        return Pairs(sources, targets, tuple(pairs.lines[i] for i in rows), pairs.origin)
 
     return part(False), part(True)

@@ -85,7 +85,8 @@ def _keep_standard_input(recipe: Recipe, out: Path) -> Recipe:
         return recipe
     path = out / "standard_input"  # no suffix: the reader finds out what it is
     write_text(path, read_text("-"))
-    return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **{piped[0]: str(path.resolve())}))
+    kept: dict[str, Any] = {piped[0]: str(path.resolve())}
+    return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **kept))
 
 
 def resume(out: Path, progress: Progress | None = None) -> bool:

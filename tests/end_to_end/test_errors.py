@@ -72,12 +72,13 @@ def test_command_line_errors_load_nothing_heavy() -> None:
 
 def test_options_that_do_not_fit_leave_nothing_behind(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]
-    for options, message in (("--model.heads 3", "must divide"), ("--model.dropout 1.5", "between 0 and 0.9"), ("--model.depth 0", "at least 1")):
+    wrong = {"--model.heads 3": "must divide", "--model.dropout 1.5": "between 0 and 0.9", "--model.depth 0": "at least 1"}
+    for options, message in wrong.items():
         assert main(["train", "translation", *files, *options.split()]) == 2
         assert message in capsys.readouterr().err and not (tmp_path / "x").exists()
 
 
-def test_results_that_could_not_be_written_are_refused_before_the_work(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_results_are_refused_before_the_work(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for output, message in ((tmp_path, "it is a directory"), (tmp_path / "no" / "x", "there is no directory"), (Path("/"), "directory")):
         assert main(["translate", str(trained), "hello", "--output", str(output)]) == 2
         assert message in capsys.readouterr().err
