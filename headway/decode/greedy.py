@@ -18,15 +18,17 @@ def greedy(
     count = len(source)
     alive = torch.arange(count)  # which sentence a row belongs to
     token = torch.full((count,), bos)
-    limit = torch.tensor(limits)
+    limit, shortest = torch.tensor(limits), min(limits)
     tokens: list[list[int]] = [[] for _ in range(count)]
     total = torch.zeros(count)
     for position in range(max(limits) + 1):
         hidden, state = model.step(token, state, memory)
-        logits = model.logits(hidden)
-        token = logits.argmax(-1)
-        token = torch.where(limit[alive] <= position, eos, token)  # at the limit the sentence has to end
-        total[alive] += logits.gather(1, token[:, None])[:, 0] - logits.logsumexp(-1)
+        log_p = model.logits(hidden).log_softmax(-1)
+        best, token = log_p.max(-1)
+        if position >= shortest:  # at its limit a sentence has to end
+            token = torch.where(limit[alive] <= position, eos, token)
+            best = log_p.gather(1, token[:, None])[:, 0]
+        total[alive] += best
         for sentence, word in zip(alive.tolist(), token.tolist(), strict=True):
             if word != eos:
                 tokens[sentence].append(word)

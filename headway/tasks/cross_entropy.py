@@ -31,10 +31,11 @@ class LinearCrossEntropy(torch.autograd.Function):
         for start in range(0, len(hidden), rows):
             h, y = hidden[start : start + rows], target[start : start + rows, None]
             logits = h @ weight.T
-            top, at = logits.max(-1, keepdim=True)
             p = logits.softmax(-1)
-            lse = top - p.gather(-1, at).log()  # p at its largest is at least 1/V: no underflow, and no slow logsumexp
-            chosen = lse - logits.gather(-1, y)
+            chosen = -p.gather(-1, y).log()
+            if not chosen.isfinite().all():  # p underflowed somewhere: the slow way, which cannot
+                chosen = logits.logsumexp(-1, keepdim=True) - logits.gather(-1, y)
+            lse = chosen + logits.gather(-1, y)
             nll = nll + chosen.sum()
             loss = loss + (1 - smoothing) * chosen.sum() + smoothing * (lse.sum() - (h @ mean).sum())
             if grads:

@@ -36,7 +36,7 @@ class Cross(nn.Module):
         self.output = nn.Linear(width, width)
 
     def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Remembered:
-        k, v = rearrange(self.memory(memory), "b s (two h e) -> two b h s e", two=2, h=self.heads)
+        k, v = (y.transpose(1, 2) for y in self.memory(memory).unflatten(-1, (2, self.heads, -1)).unbind(2))
         return Remembered(k, v, keep)
 
     def forward(self, x: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:

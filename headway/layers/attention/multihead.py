@@ -32,10 +32,14 @@ class Multihead(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding. Under a causal mask padding on the right is invisible already, so nothing is computed for it."""
-        q, k, v = rearrange(self.project(x), "b t (three h e) -> three b h t e", three=3, h=self.heads)
+        q, k, v = (y.transpose(1, 2) for y in self._split(x))  # b h t e
         causal = isinstance(self.mask, Causal)
         y = self.weights(q, k, v, None if causal else self._allowed(x.shape[1], keep), causal)
         return self.output(rearrange(y, "b h t e -> b t (h e)"))
+
+    def _split(self, x: Float[Tensor, "*b d"]) -> tuple[Tensor, ...]:
+        """Q, K and V, each "*b h e". Cut before anything is transposed: the gradients then land in one piece, without copies."""
+        return self.project(x).unflatten(-1, (3, self.heads, -1)).unbind(-3)
 
     def _allowed(self, length: int, keep: Tensor | None) -> Tensor | None:
         allowed = None if isinstance(self.mask, Everything) else self.mask.matrix(length, length)
@@ -53,7 +57,7 @@ class Multihead(nn.Module):
 
     def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Grown]:
         """One position, given the keys and values of those before it."""
-        q, k, v = rearrange(self.project(x), "b (three h e) -> three b h 1 e", three=3, h=self.heads)
+        q, k, v = (y.unsqueeze(2) for y in self._split(x))  # b h 1 e
         k, v = torch.cat((state[0], k), 2), torch.cat((state[1], v), 2)
         past = k.shape[2]
         allowed = None if isinstance(self.mask, Causal) else self.mask.matrix(1, past, offset=past - 1)
