@@ -4,6 +4,10 @@ The import hook wraps each annotated function of these rooms in jaxtyping's chec
 yet, so it stands here, above every `import headway...` of a test.
 """
 
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # two workers on two cores: threads on top of that would only wait for each other
+
 from jaxtyping import install_import_hook
 
 CHECKED = ["headway.layers", "headway.models", "headway.decode", "headway.tasks"]

@@ -94,16 +94,20 @@ def _report(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str
         "seed": str(run.recipe.seed),
     }
     maps = attention_maps(run, samples[0][0])[0] if samples else []
-    return report_page(
-        title=run.folder.name,
-        summary=facts,
-        scores=scores,
-        metrics=run.metrics,
-        samples=samples,
-        doctor=read_json(run.folder / "doctor.json"),
-        maps=maps,
-        next_steps=next_steps(run, samples[0][0] if samples else "..."),
-    )
+    metrics, doctor, path = run.metrics, read_json(run.folder / "doctor.json"), run.folder / "doctor.json"
+    try:
+        return report_page(
+            title=run.folder.name,
+            summary=facts,
+            scores=scores,
+            metrics=metrics,
+            samples=samples,
+            doctor=doctor,
+            maps=maps,
+            next_steps=next_steps(run, samples[0][0] if samples else "..."),
+        )
+    except (TypeError, ValueError, AttributeError, LookupError) as problem:  # all but the doctor's words was checked or made here
+        raise RunError(f"`{path}` is damaged: {problem}", "restore it from a copy, or train again.") from problem
 
 
 def next_steps(run: Run, sentence: str) -> list[str]:

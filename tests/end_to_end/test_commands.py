@@ -67,7 +67,7 @@ def test_evaluate(trained: Path, corpus: Path, capsys: pytest.CaptureFixture[str
     words = ["evaluate", str(trained), "--source", str(corpus / "test.en"), "--target", str(corpus / "test.de")]
     assert main([*words, "--json"]) == 0
     value = json.loads(out(capsys))
-    assert [s["name"] for s in value["scores"]] == ["BLEU", "chrF"] and "tok:13a" in value["scores"][0]["signature"]
+    assert [s["name"] for s in value["scores"]] == ["BLEU", "chrF2"] and "tok:13a" in value["scores"][0]["signature"]
     assert value["scores"][0]["low"] <= value["scores"][0]["value"] <= value["scores"][0]["high"]
     assert main(words) == 0
     assert "95 % interval" in out(capsys)

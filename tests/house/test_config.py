@@ -15,16 +15,22 @@ from headway.core.config import Choice, choose, difference, from_json, option_ty
 from headway.core.errors import ConfigError, HeadwayError, UnknownName, UsageError
 from headway.core.recipe import Data, Recipe, Tokens, Training
 
-finite = st.floats(allow_nan=False)
-scalars = st.integers() | finite | st.booleans() | st.text() | st.none()
+finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e299, max_value=1e299)
+share = st.floats(min_value=0.001, max_value=0.999)
+count = st.integers(min_value=1)
+scalars = st.integers(min_value=-(10**17), max_value=10**17) | finite | st.booleans() | st.text() | st.none()
 recipes = st.builds(
     Recipe,
-    data=st.from_type(Data),
-    tokens=st.from_type(Tokens),
+    data=st.builds(Data, source=st.text() | st.none(), languages=st.none() | st.text(), grammar=count | st.none(), longest=count),
+    tokens=st.builds(Tokens, size=count | st.none()),
     model=st.builds(Choice, name=st.text(), options=st.dictionaries(st.text(), scalars)),
-    training=st.builds(Training, **{f.name: finite | st.none() for f in dataclasses.fields(Training) if f.type == float | None},
-                       decay=finite, clip=finite, smoothing=finite),
-)  # fmt: skip
+    training=st.builds(
+        Training,
+        **{f.name: share | st.none() for f in dataclasses.fields(Training) if f.type == float | None},
+        **{f.name: count | st.none() for f in dataclasses.fields(Training) if f.type == int | None},
+        **dict.fromkeys(("decay", "clip", "smoothing"), share),
+    ),
+)
 json_values = st.recursive(scalars, lambda some: st.lists(some, max_size=3) | st.dictionaries(st.text(), some), max_leaves=5)
 
 
@@ -75,7 +81,10 @@ def test_a_wrong_type_is_told_with_its_path(path: str, kind: Any, value: Any) ->
         inner = inner[folder]
     inner[name] = value
     if fits(kind, value):
-        from_json(Recipe, whole, "recipe.json")
+        try:
+            from_json(Recipe, whole, "recipe.json")
+        except ConfigError as problem:  # the type fits, the range may not
+            assert f"`{path}` must be" in str(problem)
         return
     with pytest.raises(ConfigError) as caught:
         from_json(Recipe, whole, "recipe.json")
