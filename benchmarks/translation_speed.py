@@ -1,31 +1,23 @@
 """Training and decoding speed of the Transformer beside its peers, in one run on this machine: `make benchmark`.
 
 Same model for all: width 256, 3 + 3 layers, 4 heads, feed-forward 1024, one vocabulary of 8,000 for source, target and output, dropout
-0.1, 128 sentences of 16 + 16 tokens, Adam with gradient clipping. Rounds of the systems alternate, and the fastest round of each counts:
-a machine that does something else in between slows all of them, not one. Speeds are ratios: to the best peer, and to the rate at which
-this machine multiplies matrices (2048 x 1024 by 1024 x 1024) measured in the same run.
+0.1, 128 sentences of 16 + 16 tokens, AdamW with gradient clipping. Each system is a process of its own, set up as its users would have
+it (the allocator and thread settings of Headway are Headway's). The systems take turns, and the fastest round of each counts: what else
+the machine does slows all of them, not one. Speeds are ratios: to the better peer, and to the rate at which this machine multiplies
+matrices (2048 x 1024 by 1024 x 1024), measured between the rounds.
 """
 
 import argparse
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
-
-import headway  # noqa: F401 - sets the threads' waiting policy before torch is loaded
-from headway.core import machine
-
-machine.prepare()
-
-import torch  # noqa: E402
-import torch.nn.functional as F  # noqa: E402
-from torch import nn  # noqa: E402
-
-from headway.decode.greedy import greedy  # noqa: E402
-from headway.models.transformer import Config, Transformer  # noqa: E402
-from headway.tasks.cross_entropy import linear_cross_entropy  # noqa: E402
+from typing import Any
 
 WIDTH, DEPTH, HEADS, INNER, VOCABULARY = 256, 3, 4, 1024, 8000
 BATCH, SOURCE, TARGET, DROPOUT = 128, 16, 16, 0.1
+SENTENCES = 64
 PAD, BOS, EOS = 0, 1, 2
 
 
@@ -40,28 +32,83 @@ def flops_per_step() -> float:
     return 3 * 2 * BATCH * per_sentence
 
 
-def batch(seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    torch.manual_seed(seed)
-    return torch.randint(4, VOCABULARY, (BATCH, SOURCE)), torch.randint(4, VOCABULARY, (BATCH, TARGET + 1))
+# -- the systems: each function returns what one call of the measured thing is ------------------------------------------------------
 
 
-class TorchTransformer(nn.Module):
+def batch() -> tuple[Any, Any, Any]:
+    import torch
+
+    torch.manual_seed(0)
+    source, target = torch.randint(4, VOCABULARY, (BATCH, SOURCE)), torch.randint(4, VOCABULARY, (BATCH, TARGET + 1))
+    return source, target[:, :-1].contiguous(), target[:, 1:].contiguous()
+
+
+def step_of(model: Any, loss: Callable[[Any], Any], fused: bool) -> Callable[[], None]:
+    """Forward, backward, clipping, update."""
+    import torch
+
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=fused)
+
+    def step() -> None:
+        loss(model).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
+
+
+def headway_model() -> Any:
+    from headway.core import machine
+
+    machine.prepare()
+    from headway.models.transformer import Config, Transformer
+
+    return Transformer(Config(WIDTH, DEPTH, HEADS, INNER, DROPOUT), VOCABULARY, VOCABULARY)
+
+
+def train_headway() -> Callable[[], None]:
+    model = headway_model()
+    from headway.tasks.cross_entropy import linear_cross_entropy
+
+    source, given, wanted = batch()
+    keep = source != PAD
+
+    def loss(m: Any) -> Any:
+        hidden = m(source, keep, given).flatten(0, 1)
+        return linear_cross_entropy(hidden, m.target.weight, wanted.flatten(), 0.1)[0] / wanted.numel()
+
+    return step_of(model, loss, fused=True)
+
+
+def train_torch() -> Callable[[], None]:
     """`nn.Transformer` with tied embeddings, as its documentation uses it."""
+    import torch
+    import torch.nn.functional as F
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
-        self.position = nn.Parameter(torch.zeros(64, WIDTH))
-        self.body = nn.Transformer(WIDTH, HEADS, DEPTH, DEPTH, INNER, DROPOUT, batch_first=True, norm_first=True)
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embedding = torch.nn.Embedding(VOCABULARY, WIDTH)
+            self.position = torch.nn.Parameter(torch.zeros(64, WIDTH))
+            self.body = torch.nn.Transformer(WIDTH, HEADS, DEPTH, DEPTH, INNER, DROPOUT, batch_first=True, norm_first=True)
 
-    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        mask = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
-        embed = lambda ids: self.embedding(ids) * WIDTH**0.5 + self.position[: ids.shape[1]]  # noqa: E731
-        hidden = self.body(embed(source), embed(target), tgt_mask=mask, tgt_is_causal=True)
-        return F.linear(hidden, self.embedding.weight)
+        def embed(self, ids: Any) -> Any:
+            return self.embedding(ids) * WIDTH**0.5 + self.position[: ids.shape[1]]
+
+        def forward(self, source: Any, target: Any) -> Any:
+            mask = torch.nn.Transformer.generate_square_subsequent_mask(target.shape[1])
+            hidden = self.body(self.embed(source), self.embed(target), tgt_mask=mask, tgt_is_causal=True)
+            return F.linear(hidden, self.embedding.weight)
+
+    source, given, wanted = batch()
+    return step_of(
+        Model(), lambda m: F.cross_entropy(m(source, given).flatten(0, 1), wanted.flatten(), label_smoothing=0.1), fused=False
+    )
 
 
-def marian() -> nn.Module:
+def marian() -> Any:
     from transformers import MarianConfig, MarianMTModel
 
     config = MarianConfig(
@@ -73,119 +120,136 @@ def marian() -> nn.Module:
     return MarianMTModel(config)
 
 
-def ours() -> Transformer:
-    return Transformer(Config(WIDTH, DEPTH, HEADS, INNER, DROPOUT), VOCABULARY, VOCABULARY)
+def train_marian() -> Callable[[], None]:
+    import torch.nn.functional as F
 
+    source, given, wanted = batch()
 
-def trainers() -> dict[str, Callable[[], None]]:
-    """One training step of each system: forward, backward, clipping, update."""
-    source, target = batch()
-    given, wanted = target[:, :-1].contiguous(), target[:, 1:].contiguous()
-
-    def step_of(model: nn.Module, loss: Callable[[nn.Module], torch.Tensor], fused: bool) -> Callable[[], None]:
-        model.train()
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=fused)
-
-        def step() -> None:
-            loss(model).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-
-        return step
-
-    keep = torch.ones_like(source, dtype=torch.bool)
-
-    def headway_loss(m: nn.Module) -> torch.Tensor:
-        hidden = m(source, keep, given).flatten(0, 1)
-        return linear_cross_entropy(hidden, m.target.weight, wanted.flatten(), 0.1)[0] / wanted.numel()
-
-    def torch_loss(m: nn.Module) -> torch.Tensor:
-        return F.cross_entropy(m(source, given).flatten(0, 1), wanted.flatten(), label_smoothing=0.1)
-
-    def marian_loss(m: nn.Module) -> torch.Tensor:
+    def loss(m: Any) -> Any:
         logits = m(input_ids=source, decoder_input_ids=given).logits
         return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), label_smoothing=0.1)
 
-    return {
-        "headway": step_of(ours(), headway_loss, True),
-        "torch nn.Transformer": step_of(TorchTransformer(), torch_loss, False),
-        "Hugging Face Marian": step_of(marian(), marian_loss, False),
-    }
+    return step_of(marian(), loss, fused=False)
 
 
-def decoders(sentences: int = 64) -> dict[str, Callable[[], None]]:
-    """Greedy decoding of 16 tokens for 64 sentences of 14."""
+def sentences() -> Any:
+    import torch
+
     torch.manual_seed(1)
-    source = torch.randint(4, VOCABULARY, (sentences, 14))
-    keep = torch.ones_like(source, dtype=torch.bool)
-    model, peer = ours().eval(), marian().eval()
-    model.target.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
+    return torch.randint(4, VOCABULARY, (SENTENCES, 14))
 
-    def headway_greedy() -> None:
-        found = greedy(model, source, keep, BOS, EOS, [TARGET] * sentences)
+
+def decode_headway() -> Callable[[], None]:
+    model = headway_model().eval()
+    model.target.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
+    from headway.decode.greedy import greedy
+
+    source = sentences()
+
+    def decode() -> None:
+        found = greedy(model, source, source != PAD, BOS, EOS, [TARGET] * SENTENCES)
         if any(len(h.ids) != TARGET for h in found):
             raise SystemExit("a sentence ended early: the comparison would not be fair")
 
-    def hugging_face() -> None:
+    return decode
+
+
+def decode_marian() -> Callable[[], None]:
+    import torch
+
+    model, source = marian().eval(), sentences()
+    length = {"max_new_tokens": TARGET, "min_new_tokens": TARGET}
+
+    def decode() -> None:
         with torch.inference_mode():
-            out = peer.generate(
-                source, attention_mask=keep.long(), max_new_tokens=TARGET, min_new_tokens=TARGET, num_beams=1, do_sample=False
-            )
+            out = model.generate(source, attention_mask=(source != PAD).long(), num_beams=1, do_sample=False, **length)
         if out.shape[1] != TARGET + 1:
             raise SystemExit(f"Hugging Face wrote {out.shape[1] - 1} tokens instead of {TARGET}")
 
-    return {"headway": headway_greedy, "Hugging Face generate": hugging_face}
+    return decode
 
 
-def matmul_rate() -> float:
+def multiply() -> Callable[[], None]:
+    from headway.core import machine
+
+    machine.prepare()
+    import torch
+
     a, b = torch.randn(2048, 1024), torch.randn(1024, 1024)
-    began = time.perf_counter()
-    for _ in range(10):
-        a @ b
-    return 10 * 2 * 2048 * 1024 * 1024 / (time.perf_counter() - began)
+    return lambda: [a @ b for _ in range(10)] and None
 
 
-def fastest(systems: dict[str, Callable[[], None]], rounds: int, repeat: int) -> tuple[dict[str, float], float]:
-    """Seconds per call of each system, and the matrix-multiplication rate, from alternating rounds."""
-    best = dict.fromkeys(systems, float("inf"))
-    rate = 0.0
-    for system in systems.values():
-        system()
-    for _ in range(rounds):
-        rate = max(rate, matmul_rate())
-        for name, system in systems.items():
+SYSTEMS: dict[str, Callable[[], Callable[[], None]]] = {
+    "matrix rate": multiply,
+    "train: headway": train_headway,
+    "train: torch nn.Transformer": train_torch,
+    "train: Hugging Face Marian": train_marian,
+    "decode: headway": decode_headway,
+    "decode: Hugging Face generate": decode_marian,
+}
+
+
+# -- measuring ------------------------------------------------------------------------------------------------------------------------
+
+
+def worker(name: str) -> None:
+    """One system in its own process: for every line that comes in, time three calls and print the seconds of the fastest."""
+    if "headway" in name or name == "matrix rate":
+        import headway  # noqa: F401 - first of all, as a user of Headway has it: it decides how torch's threads wait
+    call = SYSTEMS[name]()
+    call()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        times = []
+        for _ in range(3):
             began = time.perf_counter()
-            for _ in range(repeat):
-                system()
-            best[name] = min(best[name], (time.perf_counter() - began) / repeat)
-    return best, rate
+            call()
+            times.append(time.perf_counter() - began)
+        print(min(times), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--worker", choices=SYSTEMS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.worker:
+        worker(arguments.worker)
+        return
 
-    training, rate = fastest(trainers(), arguments.rounds, 3)
-    share = {name: flops_per_step() / seconds / rate for name, seconds in training.items()}
-    peer = min(seconds for name, seconds in training.items() if name != "headway")
-    print(f"\nthis machine multiplies matrices at {rate / 1e9:.0f} GFLOP/s with {torch.get_num_threads()} threads\n")
+    processes = {}
+    for name in SYSTEMS:
+        command = [sys.executable, __file__, "--worker", name]
+        processes[name] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        while processes[name].stdout.readline().strip() != "ready":
+            if processes[name].poll() is not None:
+                raise SystemExit(f"{name} did not start")
+    best = dict.fromkeys(SYSTEMS, float("inf"))
+    for _ in range(arguments.rounds):
+        for name, process in processes.items():
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            best[name] = min(best[name], float(process.stdout.readline()))
+    for process in processes.values():
+        process.stdin.close()
+
+    rate = 10 * 2 * 2048 * 1024 * 1024 / best["matrix rate"]
+    print(f"\nthis machine multiplies matrices at {rate / 1e9:.0f} GFLOP/s\n")
     print("training step (128 x 16 target tokens)     seconds   tokens/s   share of the matrix rate")
-    for name, seconds in training.items():
-        print(f"  {name:38} {seconds:9.3f} {BATCH * TARGET / seconds:10,.0f}   {share[name]:.2f}")
-    print(f"  headway is {peer / training['headway']:.2f} times as fast as the better peer")
-
-    decoding, _ = fastest(decoders(), arguments.rounds, 2)
-    print("\ngreedy decoding, batch 64, 14 tokens in, 16 out     sentences/s")
-    for name, seconds in decoding.items():
-        print(f"  {name:38} {64 / seconds:9.0f}")
-    speedup = decoding["Hugging Face generate"] / decoding["headway"]
-    print(f"  headway is {speedup:.2f} times as fast")
+    trained = {name.partition(": ")[2]: seconds for name, seconds in best.items() if name.startswith("train")}
+    for name, seconds in trained.items():
+        print(f"  {name:38} {seconds:9.3f} {BATCH * TARGET / seconds:10,.0f}   {flops_per_step() / seconds / rate:.2f}")
+    peer = min(seconds for name, seconds in trained.items() if name != "headway")
+    print(f"  headway is {peer / trained['headway']:.2f} times as fast as the better peer\n")
+    print("greedy decoding, batch 64, 14 tokens in, 16 out     sentences/s")
+    decoded = {name.partition(": ")[2]: seconds for name, seconds in best.items() if name.startswith("decode")}
+    for name, seconds in decoded.items():
+        print(f"  {name:38} {SENTENCES / seconds:9.0f}")
+    print(f"  headway is {decoded['Hugging Face generate'] / decoded['headway']:.2f} times as fast")
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"rate": rate, "training": training, "share": share, "decoding": decoding}, file, indent=2)
+            json.dump({"rate": rate, "flops": flops_per_step(), "seconds": best}, file, indent=2)
 
 
 if __name__ == "__main__":
