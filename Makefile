@@ -21,10 +21,10 @@ demo: install
 test: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 proofs: install
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -s
 
 clean:
 	rm -rf .venv .venv-peers runs

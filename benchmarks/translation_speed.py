@@ -147,8 +147,8 @@ def decode_headway() -> Callable[[], None]:
     source = sentences()
 
     def decode() -> None:
-        found = greedy(model, source, source != PAD, BOS, EOS, [TARGET] * SENTENCES)
-        if any(len(h.ids) != TARGET for h in found):
+        found = greedy(model, source, source != PAD, BOS, EOS, [TARGET - 1] * SENTENCES)  # and the end mark: 16 steps, as the peer
+        if any(len(h.ids) != TARGET - 1 for h in found):
             raise SystemExit("a sentence ended early: the comparison would not be fair")
 
     return decode

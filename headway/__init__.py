@@ -14,7 +14,7 @@ from typing import Any
 # several times as long; sleeping at once costs a wake-up for each of the many short operations of a decoding step. So: spin for about
 # as long as such an operation lasts, then sleep (measured: docs/findings.md). Must be set before torch is loaded.
 if "OMP_WAIT_POLICY" not in os.environ:
-    os.environ.setdefault("GOMP_SPINCOUNT", "100000")
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 __version__ = "0.1.0"
 __all__ = ["load", "train"]
