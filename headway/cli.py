@@ -116,6 +116,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     run(p)
     p.add_argument("text", help="a source sentence")
     p.add_argument("--target", metavar="TEXT", help="look at this translation instead of the model's own")
+    p.add_argument("--only", choices=["encoder", "decoder", "cross"], help="only this kind of attention")
     p.add_argument("--out", default="maps.html", metavar="FILE", help="maps.html or maps.png (default maps.html)")
 
     p = verb("data", "look at data before training", "example:\n  headway data check train.en train.de")

@@ -188,6 +188,7 @@ def do_inspect(a: argparse.Namespace) -> None:
     from headway.inspect.picture import picture
 
     maps, target = attention_maps(_run(a), a.text, a.target)
+    maps = [m for m in maps if a.only in (None, m.kind)]
     if suffix == ".png":
         picture(maps, Path(a.out), f"{a.text} → {target}")
     else:

@@ -1,7 +1,10 @@
 """The end of a run: scores on held-out data, the best place to read alignments from, a few translations, and the report."""
 
 import dataclasses
+import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +113,19 @@ def _report(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str
         raise RunError(f"`{path}` is damaged: {problem}", "restore it from a copy, or train again.") from problem
 
 
+def command() -> str:
+    """How this person calls the command: `headway`, or `.venv/bin/headway` if that is not on the path."""
+    here = Path(sys.argv[0])
+    return "headway" if here.name != "headway" or shutil.which("headway") else os.path.relpath(here)
+
+
 def next_steps(run: Run, sentence: str) -> list[str]:
-    folder = run.folder
+    folder, headway = run.folder, command()
     quoted = f'"{sentence}"' if not set(sentence) & set('"$`\\!') else shlex.quote(sentence)
-    steps = [f"headway translate {folder} {quoted}", f"headway inspect {folder} {quoted} --out maps.html"]
+    steps = [f"{headway} translate {folder} {quoted}", f"{headway} inspect {folder} {quoted} --out maps.html"]
     if run.recipe.data.grammar is not None:
-        return [*steps, "headway train translation --source YOUR.en --target YOUR.de --minutes 30 --out runs/mine"]
-    return [*steps, f"headway evaluate {folder} --source test.src --target test.trg"]
+        return [*steps, f"{headway} train translation --source YOUR.en --target YOUR.de --minutes 30 --out runs/mine"]
+    return [*steps, f"{headway} evaluate {folder} --source test.src --target test.trg"]
 
 
 def _text(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str, str]]) -> str:
