@@ -140,6 +140,8 @@ def _planned(asked: Recipe, out: Path, corpus: Corpus, progress: Progress, began
     task = Translation.fit(recipe, corpus.train)
     task.save(out)
     loop = _loop(recipe, out, task, corpus)
+    with torch.no_grad():  # a model that cannot hold the longest pair says so now, not in the middle of training
+        task.loss(loop.learner.model, loop.batches.collect([int(loop.batches.lengths.max(1).argmax())]), 0.0)
     seconds = None
     if recipe.training.minutes is not None:
         progress.say("measuring the speed of this machine ...")

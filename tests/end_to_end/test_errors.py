@@ -78,6 +78,15 @@ def test_options_that_do_not_fit_leave_nothing_behind(corpus: Path, tmp_path: Pa
         assert message in capsys.readouterr().err and not (tmp_path / "x").exists()
 
 
+def test_a_pair_too_long_for_the_positions_is_told_first(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.en", "a.de"):
+        text = (corpus / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text + "straightforwardness " * 100 + "\n", encoding="utf-8")
+    words = ["--source", str(tmp_path / "a.en"), "--target", str(tmp_path / "a.de"), "--tokens", "bytes", "--model.position", "learned"]
+    assert main(["train", "translation", *words, "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]) == 2
+    assert "learned positions that end at 1024" in capsys.readouterr().err and not (tmp_path / "x").exists()
+
+
 def test_unwritable_results_are_refused_before_the_work(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for output, message in ((tmp_path, "it is a directory"), (tmp_path / "no" / "x", "there is no directory"), (Path("/"), "directory")):
         assert main(["translate", str(trained), "hello", "--output", str(output)]) == 2
