@@ -85,7 +85,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     p.add_argument("--tokens", metavar="KIND", help="bpe, wordpiece, unigram, words, characters or bytes (default bpe)")
     budget = p.add_mutually_exclusive_group()
     budget.add_argument("--minutes", type=float, metavar="M", help="train about this long (default 10)")
-    budget.add_argument("--steps", type=int, metavar="N", help="or exactly this many steps")
+    budget.add_argument("--steps", type=int, metavar="N", help="or this many steps (early stopping may end sooner: --training.patience)")
     budget.add_argument("--epochs", type=float, metavar="E", help="or this often through the data")
     p.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same run (default 1)")
     p.add_argument("--out", metavar="DIR", help="where the run goes; must not exist yet")

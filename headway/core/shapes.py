@@ -5,5 +5,3 @@
 
 `Float[Tensor, "b t d"]` is checked in tests (see tests/conftest.py) and costs nothing in production.
 """
-
-AXES = frozenset("btsdhefvcpnrl")
