@@ -70,7 +70,7 @@ def headway_model() -> Any:
 
 def train_headway() -> Callable[[], None]:
     model = headway_model()
-    from headway.tasks.cross_entropy import linear_cross_entropy
+    from headway.layers.cross_entropy import linear_cross_entropy
 
     source, given, wanted = batch()
     keep = source != PAD

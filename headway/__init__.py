@@ -2,6 +2,7 @@
 
     run = headway.load("runs/mine")
     run.translate(["A man is riding a bicycle."])
+    headway.lab.run("telgarsky-32")                  # an experiment: table, verdict and figure
     headway.train(recipe, out="runs/mine")           # a recipe is a plain value: headway.core.recipe.Recipe
 
 Nothing heavy is imported before it is used.
@@ -17,7 +18,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 __version__ = "0.1.0"
-__all__ = ["load", "train"]
+__all__ = ["lab", "load", "train"]
 
 
 def load(folder: str) -> Any:
@@ -28,8 +29,8 @@ def load(folder: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "train":
+    if name in ("lab", "train"):
         import importlib
 
-        return importlib.import_module("headway.train")
+        return importlib.import_module(f"headway.{name}")
     raise AttributeError(f"module `headway` has no attribute `{name}`")

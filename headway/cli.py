@@ -20,6 +20,8 @@ examples:
   headway translate runs/mine "A man is riding a bicycle."
   headway evaluate runs/mine --source test.en --target test.de
   headway inspect runs/mine "A man is riding a bicycle." --out maps.html
+  headway train language --text input.txt --minutes 3 --out runs/text
+  headway generate runs/text --prompt "ROMEO:" --count 3
   headway find "Bahdanau"                               what the lectures talk about, by any name
 
 Every verb explains itself: headway train --help"""
@@ -29,6 +31,7 @@ examples:
   headway train translation --source train.en --target train.de --minutes 30 --out runs/mine
   headway train translation --pairs memory.tmx --model attention_seq2seq --out runs/memory
   headway train translation --pairs data.tsv --steps 2000 --seed 7 --model.width 128 --training.rate 1e-3 --out runs/small
+  headway train language --text input.txt --model mamba --tokens characters --minutes 3 --out runs/mamba
   cat pairs.tsv | headway train translation --pairs - --out runs/piped
 
 What you do not choose is chosen from the size of the data and the budget, and said aloud. Any field of the recipe can be set by its
@@ -76,12 +79,14 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
         p.add_argument("--batch", type=int, default=64, metavar="N", help="sentences at a time (default 64)")
 
     p = verb("train", "train a model on your data; or continue a run", TRAIN + fields())
-    p.add_argument("recipe", nargs="?", help="`demo` or `translation`")
+    p.add_argument("recipe", nargs="?", help="`demo`, `translation` or `language`")
     pairs(p)
     p.add_argument("--validation-source", metavar="FILE", help="held-out sentences; without them a part of the data is set apart")
     p.add_argument("--validation-target", metavar="FILE", help="their translations")
     p.add_argument("--validation-pairs", metavar="FILE", help="or both in one file")
-    p.add_argument("--model", metavar="NAME", help="which architecture: `headway list models` (default transformer)")
+    p.add_argument("--text", metavar="PATH", help="for `language`: a text file, a folder, .jsonl, or `-`")
+    p.add_argument("--validation-text", metavar="PATH", help="held-out text; without it the last tenth is held out")
+    p.add_argument("--model", metavar="NAME", help="which architecture: `headway list models` (default transformer, gpt)")
     p.add_argument("--tokens", metavar="KIND", help="bpe, wordpiece, unigram, words, characters or bytes (default bpe)")
     budget = p.add_mutually_exclusive_group()
     budget.add_argument("--minutes", type=float, metavar="M", help="train about this long (default 10)")
@@ -100,9 +105,20 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     search(p)
     p.add_argument("--n-best", type=int, default=1, metavar="N", help="print the N best of each sentence with their scores")
 
-    p = verb("evaluate", "BLEU and chrF with intervals and signatures, on pairs you bring")
+    p = verb("generate", "continue a prompt, token by token as it is written")
+    run(p)
+    p.add_argument("--prompt", default="", metavar="TEXT", help="how the text begins")
+    p.add_argument("--length", type=int, default=500, metavar="N", help="tokens to write (default 500)")
+    p.add_argument("--count", type=int, default=1, metavar="N", help="how many continuations (default 1)")
+    p.add_argument("--temperature", type=float, default=0.8, metavar="T", help="0 always takes the most probable token (default 0.8)")
+    p.add_argument("--top-k", type=int, metavar="K", help="draw from the K most probable tokens only")
+    p.add_argument("--top-p", type=float, default=0.95, metavar="P", help="draw from the fewest that hold this probability (default 0.95)")
+    p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed writes the same text (default 1)")
+
+    p = verb("evaluate", "BLEU and chrF on pairs you bring; nats per token, bits per byte and perplexity on text")
     run(p)
     pairs(p)
+    p.add_argument("--text", metavar="PATH", help="for a language model: a file, a folder or .jsonl")
     search(p)
     p.add_argument("--json", action="store_true", help="print JSON")
 
@@ -127,6 +143,9 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     p.add_argument("--tokens", metavar="KIND", default="bpe", help="the tokenizer to try on it (default bpe)")
     p.add_argument("--json", action="store_true", help="print JSON")
 
+    from headway.lab import commands as lab
+
+    lab.add_arguments(verb("lab", "experiments that test the statements of the lectures", lab.EXAMPLES))
     p = verb("list", "what there is: models, attention, scores, positions, recurrences, tasks, recipes")
     p.add_argument("room", nargs="?", help="one room only")
     p = verb("find", "find anything of the lectures by any of its names")
@@ -173,7 +192,7 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
         raise UnknownName("verb", words[0], verbs, "headway --help")
     rest, paths = split_paths(words) if words[0] == "train" else (list(words), {})
     arguments, left = top.parse_known_args(rest)
-    several = {"translate": "text", "data": "files"}.get(arguments.verb)
+    several = {"translate": "text", "data": "files", "lab": "names"}.get(arguments.verb)
     if several and left and not any(word.startswith("-") for word in left):  # argparse gives up on `RUN --beam 5 "text"`
         setattr(arguments, several, [*getattr(arguments, several), *left])
         left = []

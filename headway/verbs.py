@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.core import registry
-from headway.core.config import choose, override
+from headway.core.config import Choice, choose, override
 from headway.core.errors import DataError, UnknownName, UsageError
 from headway.core.files import expect_run, expect_writable, write_text
 from headway.core.recipe import Data, Recipe
@@ -38,7 +38,11 @@ def _recipe(a: argparse.Namespace) -> Recipe:
     """The recipe that the command line describes."""
     given = {field.name: getattr(a, field.name, None) for field in dataclasses.fields(Data)}
     files: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if a.recipe == "translation":
+    if a.recipe == "language":
+        if not a.text or any((a.pairs, a.source, a.target)):
+            raise UsageError("which text? `language` needs `--text`: a file, a folder or .jsonl", "see `headway train --help`.")
+        recipe = Recipe("language", Data(**{name: _path(value, name) for name, value in files.items()}), model=Choice("gpt"))
+    elif a.recipe == "translation":
         if not a.pairs and not (a.source and a.target):
             raise UsageError("which data? `translation` needs `--source` and `--target`, or `--pairs`", "see `headway train --help`.")
         if a.pairs and (a.source or a.target):
@@ -54,13 +58,13 @@ def _recipe(a: argparse.Namespace) -> Recipe:
             )
         recipe = registry.get("recipes", a.recipe).load()()
     else:
-        raise UnknownName("recipe", a.recipe, ["translation", *registry.entries("recipes")], "headway train --help")
+        raise UnknownName("recipe", a.recipe, ["translation", "language", *registry.entries("recipes")], "headway train --help")
     for name in (f.name for f in dataclasses.fields(Data) if hasattr(a, f.name)):
         if f"data.{name}" in a.paths:
             raise UsageError(f"`--data.{name}` has an option of its own", f"write `--{name.replace('_', '-')}`.")
     options = {path[len("model.") :]: text for path, text in a.paths.items() if path.startswith("model.")}
     if a.model or options:
-        chosen = choose("models", a.model or recipe.model.name, options)
+        chosen = choose(recipe.task, a.model or recipe.model.name, options)
         kept = recipe.model.options if chosen.name == recipe.model.name else {}
         recipe = dataclasses.replace(recipe, model=dataclasses.replace(chosen, options=kept | chosen.options))
     for path, text in a.paths.items():
@@ -140,7 +144,42 @@ def do_translate(a: argparse.Namespace) -> None:
     _write(lines, a.output)
 
 
+def do_generate(a: argparse.Namespace) -> None:
+    from itertools import islice
+
+    if not 0 < a.top_p <= 1 or a.temperature < 0:
+        raise UsageError("`--top-p` should be above 0 and at most 1, and `--temperature` at least 0")
+    _positive(a, "count", "length", *(["top_k"] if a.top_k is not None else []))
+    run = _run(a)
+    run.expect("language", "generate")
+    for number in range(a.count):
+        print(a.prompt, end="", flush=True)
+        for piece in islice(run.generate(a.prompt, a.temperature, a.top_k, a.top_p, a.seed + number), a.length):
+            print(piece, end="", flush=True)
+        print("\n" + ("-" * 20 if number + 1 < a.count else ""), flush=True)
+
+
+def _evaluate_text(a: argparse.Namespace) -> None:
+    import tempfile
+
+    from headway.data.text import Text
+
+    path = _path(a.text, "text")
+    run = _run(a)
+    run.expect("language", "evaluate --text")
+    with tempfile.TemporaryDirectory() as folder:
+        found = run.task.judge(run.model, Text(path), run.recipe.training.context or 256, Path(folder))
+    if a.json:
+        print(json.dumps({"run": a.run, "text": a.text, **found.to_json()}, indent=2))
+        return
+    print(f"{found.tokens:,} tokens, {found.bytes:,} bytes")
+    print(f"{found.nats:.4f} nats per token (standard error {found.error:.4f})")
+    print(f"{found.bits_per_byte:.4f} bits per byte\nperplexity {found.perplexity:.3f}")
+
+
 def do_evaluate(a: argparse.Namespace) -> None:
+    if a.text:
+        return _evaluate_text(a)
     from headway.evaluate.translation import bleu, chrf
 
     _positive(a, "beam", "batch")
@@ -186,14 +225,17 @@ def do_inspect(a: argparse.Namespace) -> None:
     from headway.inspect.maps import attention_maps
     from headway.inspect.page import attention_page
     from headway.inspect.picture import picture
+    from headway.inspect.text_summary import text_maps
 
-    maps, target = attention_maps(_run(a), a.text, a.target)
+    run = _run(a)
+    maps, target = (text_maps(run, a.text), a.text) if run.recipe.task == "language" else attention_maps(run, a.text, a.target)
     maps = [m for m in maps if a.only in (None, m.kind)]
     if suffix == ".png":
         picture(maps, Path(a.out), f"{a.text} → {target}")
     else:
         write_text(Path(a.out), attention_page(maps, a.text, target))
-    print(f"{target}\n{sum(len(m.weights) for m in maps)} maps of {len(maps)} attention layers: {a.out}")
+    heads, layers = sum(len(m.weights) for m in maps), len(maps)
+    print(f"{target}\n{heads} map{'s' * (heads != 1)} of {layers} attention layer{'s' * (layers != 1)}: {a.out}")
 
 
 def do_data(a: argparse.Namespace) -> None:
@@ -211,6 +253,12 @@ def do_data(a: argparse.Namespace) -> None:
     tokenizer = train_tokenizer(a.tokens, [*pairs.sources, *pairs.targets], 8000) if len(pairs) else None
     _, report = examine(pairs, heldout=read(a.heldout) if a.heldout else None, tokenizer=tokenizer, limit=Data().longest)
     print(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if a.json else report.text())
+
+
+def do_lab(a: argparse.Namespace) -> int:
+    from headway.lab.commands import do_lab as do
+
+    return do(a)
 
 
 def do_list(a: argparse.Namespace) -> None:

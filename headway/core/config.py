@@ -20,7 +20,7 @@ class Choice:
     """Something registered, by name, with the options that differ from its defaults."""
 
     name: str
-    options: dict[str, int | float | bool | str | None] = dataclasses.field(default_factory=dict)
+    options: dict[str, int | float | bool | str | None | dict[str, int | float]] = dataclasses.field(default_factory=dict)
 
 
 def to_json(value: Any) -> Any:
@@ -96,6 +96,8 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
 
 def parse(kind: Any, text: str, name: str) -> Any:
     """A word of the command line as a value of type `kind`."""
+    if get_origin(kind) is tuple:
+        return tuple(parse(get_args(kind)[0], part.strip(), name) for part in text.split(",") if part.strip())
     lowered = text.lower()
     candidates: list[Any] = []
     for convert in (int, float):
@@ -122,28 +124,43 @@ _SCALARS = {"int": int, "float": float, "str": str, "bool": bool, "None": type(N
 
 
 def option_type(annotation: str) -> Any:
-    """The type of a model option, from its annotation as it stands in the file (`int | None`, `Literal["pre", "post"]`)."""
+    """The type of an option, from its annotation as it stands in the file: `int | None`, `Literal["pre", "post"]`, `tuple[int, ...]`."""
     if annotation.startswith("Literal["):
         import ast
 
         inner = ast.literal_eval("(" + annotation[len("Literal[") : -1] + ",)")
         return Literal[inner]
+    if annotation.startswith("tuple["):
+        item = _SCALARS[annotation[len("tuple[") :].partition(",")[0].strip()]
+        return tuple[item, ...]  # type: ignore[valid-type]
     members = [_SCALARS[part.strip()] for part in annotation.split("|")]
     return members[0] if len(members) == 1 else Union[tuple(members)]  # noqa: UP007
 
 
-def choose(room: str, name: str, options: dict[str, str]) -> Choice:
-    """A registered thing with options as typed on a command line; every misspelling is caught without importing anything."""
-    entry = registry.get(room, name)
-    fields = {option.name: option for option in entry.options}
-    values = {}
+def choose(task: str, name: str, options: dict[str, str]) -> Choice:
+    """A model for a task with options as typed on a command line; every misspelling is caught without importing anything.
+
+    For language any causal mixer is a model too: `mamba` is the model `blocks` with that mixer.
+    """
+    known = registry.models(task)
+    mixers = registry.mixers() if task == "language" else {}
+    entry = next((e for e in (*known.values(), *mixers.values()) if registry.named(e, name)), None)
+    if entry is None:
+        hint = f"headway list models {task}"
+        raise UnknownName(f"model for {task}:", name, [*known, *mixers], hint)
+    own = {option.name: option for option in entry.options}
+    outer = {o.name: o for o in known["blocks"].options if o.name not in ("mixer", "options")} if entry.name in mixers else {}
+    values: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
     for key, text in options.items():
-        if key not in fields:
-            raise UnknownName(
-                f"option of `{entry.name}`:", f"--model.{key}", [f"--model.{f}" for f in fields], f"headway show {entry.name}"
-            )
-        values[key] = parse(option_type(fields[key].type), text, f"model.{key}")
-    return Choice(entry.name, values)
+        if key not in own and key not in outer:
+            every = [f"--model.{f}" for f in (*outer, *own)]
+            raise UnknownName(f"option of `{entry.name}`:", f"--model.{key}", every, f"headway show {entry.name}")
+        chosen = inner if outer and key not in outer else values
+        chosen[key] = parse(option_type((outer | own if outer else own)[key].type), text, f"model.{key}")
+    if not outer:
+        return Choice(entry.name, values)
+    return Choice("blocks", {"mixer": entry.name} | values | ({"options": inner} if inner else {}))
 
 
 def override(config: T, path: str, text: str, prefix: str = "") -> T:

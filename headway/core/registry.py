@@ -11,7 +11,7 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,13 @@ ROOMS = {
     "scores": "layers/scores",
     "positions": "layers/positions",
     "recurrences": "layers/recurrences",
+    "convolutions": "layers/convolutions",
+    "norms": "layers/norms",
     "tasks": "tasks",
     "recipes": "recipes",
 }
+LAB = ("classical", "approximation", "barron", "depth", "geometry", "optimization", "generalization", "symmetry")
+ROOMS |= {f"lab/{module}": f"lab/{module}" for module in LAB}
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Entry:
     doc: str
     aliases: tuple[str, ...]
     options: tuple[Option, ...]
+    facts: dict[str, Any] = field(compare=False)  # what else the class says of itself in literals, such as the `lecture` of an experiment
 
     @property
     def summary(self) -> str:
@@ -69,11 +74,40 @@ def _slug(text: str) -> str:
 
 
 def _options(node: ast.ClassDef, lines: list[str]) -> Iterator[Option]:
-    for field in node.body:
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            default = ast.literal_eval(field.value) if field.value is not None else None
-            _, _, meaning = lines[(field.end_lineno or field.lineno) - 1].partition("#")
-            yield Option(field.target.id, ast.unparse(field.annotation), default, meaning.strip())
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+            default = _literal(item.value)
+            _, _, meaning = lines[(item.end_lineno or item.lineno) - 1].partition("#")
+            yield Option(item.target.id, ast.unparse(item.annotation), default, meaning.strip())
+
+
+def _literal(node: ast.expr | None) -> Any:
+    try:
+        return None if node is None else ast.literal_eval(node)
+    except ValueError:
+        return None  # computed, so not for reading without an import
+
+
+def _arguments(node: ast.ClassDef | ast.FunctionDef) -> tuple[list[str], tuple[Option, ...]]:
+    """The arguments of a class's constructor, and those of them that are numbers with a default: the options of a layer."""
+    init = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)
+    if init is None:
+        return [], ()
+    every = [a for a in init.args.args if a.arg != "self"]
+    values = [None] * (len(every) - len(init.args.defaults)) + [_literal(value) for value in init.args.defaults]
+    pairs = [*zip(every, values, strict=True), *zip(init.args.kwonlyargs, map(_literal, init.args.kw_defaults), strict=True)]
+    numbers = [(a, value) for a, value in pairs if type(value) in (int, float)]
+    options = tuple(Option(a.arg, ast.unparse(a.annotation) if a.annotation else "float", value, "") for a, value in numbers)
+    return [a.arg for a, _ in pairs], options
+
+
+def _facts(node: ast.ClassDef | ast.FunctionDef) -> dict[str, Any]:
+    """Attributes of the class that are written as literals, and the names of its methods."""
+    facts: dict[str, Any] = {"methods": tuple(item.name for item in node.body if isinstance(item, ast.FunctionDef))}
+    for item in node.body:
+        if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
+            facts[item.targets[0].id] = _literal(item.value)
+    return facts
 
 
 def _read(path: Path, room: str) -> Entry | None:
@@ -82,13 +116,14 @@ def _read(path: Path, room: str) -> Entry | None:
     node = next((n for name, n in nodes.items() if _slug(name) == _slug(path.stem)), None)
     if node is None:
         return None
-    assigned = [item.value for item in node.body if isinstance(item, ast.Assign) and ast.unparse(item.targets[0]) == "aliases"]
-    if isinstance(node, ast.ClassDef) and not assigned:
+    facts = _facts(node)
+    if isinstance(node, ast.ClassDef) and "aliases" not in facts:
         return None  # furniture of the room, not one of its exhibits
-    aliases = tuple(ast.literal_eval(assigned[0])) if assigned else ()
     config = nodes.get("Config")
-    options = tuple(_options(config, text.split("\n"))) if isinstance(config, ast.ClassDef) else ()
-    return Entry(path.stem, room, path, node.name, ast.get_docstring(node) or "", aliases, options)
+    facts["arguments"], options = _arguments(node)
+    if isinstance(config, ast.ClassDef):
+        options = tuple(_options(config, text.split("\n")))
+    return Entry(path.stem, room, path, node.name, ast.get_docstring(node) or "", tuple(facts.pop("aliases", ())), options, facts)
 
 
 @cache
@@ -115,6 +150,25 @@ def get(room: str, name: str) -> Entry:
     alias = nearest(name, [a for e in known.values() for a in e.aliases])
     names = [*known, *([alias] if alias and not nearest(name, known) else [])]
     raise UnknownName(kind, name, names, f"headway list {room}")
+
+
+def mixers() -> dict[str, Entry]:
+    """The layers that can be the causal mixer of a language model, by name."""
+    attend = {n: e for n, e in entries("attention").items() if "mask" in e.facts["arguments"]}
+    recur = {n: e for n, e in entries("recurrences").items() if not {"cell", "layers"} & set(e.facts["arguments"])}
+    return attend | recur
+
+
+def mixer(name: str) -> Entry:
+    for entry in mixers().values():
+        if named(entry, name):
+            return entry
+    raise UnknownName("mixer", name, mixers(), "headway list recurrences")
+
+
+def models(task: str) -> dict[str, Entry]:
+    """The models of a task, by name."""
+    return {n: e for n, e in entries("models").items() if e.facts.get("task") == task}
 
 
 def find(words: str) -> list[Entry]:

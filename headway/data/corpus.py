@@ -28,6 +28,9 @@ class Corpus:
         sides = {"train": self.train, "validation": self.validation}
         return {name: f"{len(pairs):,} pairs, sha256 {pairs.fingerprint}" for name, pairs in sides.items()}
 
+    def said(self) -> str:
+        return "\n".join(report.text() for report in self.reports)
+
     def to_json(self) -> dict[str, Any]:
         value = self.reports[0].to_json()
         return value | {"validation": self.reports[1].to_json()} if len(self.reports) > 1 else value

@@ -17,6 +17,7 @@ of the special tokens and the mark of a continued WordPiece hold characters that
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, ClassVar
 
 import tokenizers
@@ -72,7 +73,21 @@ class Tokenizer:
 
     def encode(self, texts: list[str]) -> list[list[int]]:
         """The ids of each text, without specials."""
+        if self.kind in ("characters", "bytes"):  # a table; the library would take a hundred times as long
+            return [[i for character in text for i in self._spelt[character]] for text in sound(texts)]
         return [e.ids for e in self._library.encode_batch_fast(sound(texts), add_special_tokens=False)]
+
+    @cached_property
+    def _spelt(self) -> dict[str, list[int]]:
+        """Character -> its ids, found when it is first met."""
+        library = self._library
+
+        class Table(dict[str, list[int]]):
+            def __missing__(self, character: str) -> list[int]:
+                self[character] = ids = library.encode(character, add_special_tokens=False).ids
+                return ids
+
+        return Table()
 
     def decode(self, ids: list[list[int]]) -> list[str]:
         """The text of each row of ids; specials are skipped, bytes that are no character become `�`."""

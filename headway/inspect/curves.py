@@ -110,4 +110,5 @@ def training_charts(metrics: Sequence[dict[str, Any]]) -> list[Chart]:
 
     loss = Chart("Loss", "nats per token", (curve("training", "loss", False), curve("validation", "nats", True)))
     quality = Chart("Validation scores", "0 to 100", (curve("BLEU", "bleu", True), curve("chrF", "chrf", True)), from_zero=True)
-    return [chart for chart in (loss, quality) if any(c.points for c in chart.curves)]
+    bits = Chart("Held-out text", "bits per byte", (curve("validation", "bits_per_byte", True),))
+    return [chart for chart in (loss, quality, bits) if any(c.points for c in chart.curves)]

@@ -20,6 +20,7 @@ def report_page(
     doctor: dict[str, Any],
     maps: Sequence[Map],
     next_steps: Sequence[str],
+    words: tuple[str, str, str] = ("source", "translation", "reference"),
 ) -> str:
     """The page, from plain values; whatever is missing yet is said to be missing."""
     drawn = [chart.draw() for chart in training_charts(metrics)]
@@ -27,7 +28,7 @@ def report_page(
     sections = {
         "Scores": cards(scores) or blank("No test set has been scored yet."),
         "Training": f'<div class="charts">{figures}</div>' if drawn else blank("No training step has been recorded yet."),
-        "Translations": translations(samples, metrics) or blank("No translations yet: they come with the first validation."),
+        f"{words[1].capitalize()}s": written(samples, metrics, words) or blank("Nothing yet: samples come with the first validation."),
         "Attention": maps_section(maps),
         "Data": examination(doctor) if doctor else blank("The data of this run has not been examined."),
         "Recipe": facts(summary) if summary else "",
@@ -41,7 +42,7 @@ def cards(scores: Sequence[dict[str, Any]]) -> str:
     made = []
     for score in scores:
         value, low, high = (score.get(key) for key in ("value", "low", "high"))
-        digits = 3 if score["name"] == "AER" else 1  # a rate between 0 and 1, all others are between 0 and 100
+        digits = 1 if score["name"] in ("BLEU", "chrF2") else 3  # those are between 0 and 100
         known = low is not None and high is not None and low != high
         interval = f"<small>95 % interval {figure(low, digits)} to {figure(high, digits)}</small>" if known else ""
         name = f'<b>{escape(score["name"])}</b> <span class="soft">{escape(score.get("split", ""))}</span>'
@@ -56,8 +57,21 @@ def figure(value: Any, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, int | float) and math.isfinite(value) else "–"
 
 
-def translations(samples: Sequence[tuple[str, str, str]], metrics: Sequence[dict[str, Any]]) -> str:
-    """The given samples, or else those of the last validation."""
+def run_facts(run: Any) -> dict[str, str]:
+    """What a run is made of, for the table at the end of its report."""
+    t = run.recipe.training
+    return {
+        "model": f"{run.recipe.model.name} " + ", ".join(f"{k} {v}" for k, v in run.recipe.model.options.items()),
+        "parameters": f"{run.parameters:,}",
+        "vocabulary": f"{run.recipe.tokens.kind}, {run.task.vocabularies[-1]:,} entries",
+        "budget": f"{t.minutes:g} minutes = {t.steps:,} steps" if t.minutes else f"{t.steps:,} steps",
+        "optimizer": f"{t.optimizer}, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up, batches of {t.batch:,} tokens",
+        "seed": str(run.recipe.seed),
+    }
+
+
+def written(samples: Sequence[tuple[str, str, str]], metrics: Sequence[dict[str, Any]], words: tuple[str, str, str]) -> str:
+    """The given samples, or else those of the last validation; `words` head the columns."""
     caption = ""
     if not samples:
         validated = [r for r in metrics if (r.get("validation") or {}).get("samples")]
@@ -67,10 +81,10 @@ def translations(samples: Sequence[tuple[str, str, str]], metrics: Sequence[dict
         caption = f"<p class='soft'>From the last validation, at step {number(validated[-1]['step'])}.</p>"
     rows = []
     for source, translation, reference in samples:
-        exact = ' class="exact"' if translation == reference else ""
-        cells = (("source", source, ""), ("translation", translation, exact), ("reference", reference, ""))
+        marks = "", ' class="exact"' if translation == reference else ' class="text"' if "\n" in translation else "", ""
+        cells = [c for c in zip(words, (source, translation, reference), marks, strict=True) if c[0]]
         rows.append("".join(f'<td dir="auto" data-label="{name}"{mark}>{escape(text)}</td>' for name, text, mark in cells))
-    head = "<thead><tr><th>source</th><th>translation</th><th>reference</th></tr></thead>"
+    head = f"<thead><tr>{''.join(f'<th>{word}</th>' for word in words if word)}</tr></thead>"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'{caption}<div class="panel"><table>{head}<tbody>{body}</tbody></table></div>'
 

@@ -1,10 +1,6 @@
 """The end of a run: scores on held-out data, the best place to read alignments from, a few translations, and the report."""
 
 import dataclasses
-import os
-import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +12,10 @@ from headway.data.pairs import read_pairs
 from headway.evaluate.alignment import aer
 from headway.evaluate.translation import bleu, chrf
 from headway.inspect.align import View, aligned, choose, dice_links, look, views
+from headway.inspect.commands import command, quoted
 from headway.inspect.maps import attention_maps
-from headway.inspect.report import report_page
+from headway.inspect.report import report_page, run_facts
+from headway.inspect.text_summary import summarise_text
 from headway.layers.attention.weights import Weights
 from headway.train.run import Run
 
@@ -25,6 +23,8 @@ from headway.train.run import Run
 def summarise(folder: Path) -> str:
     """Judge the run, write `scores.json` and `report.html` into it, and return what to print."""
     run = Run(folder)
+    if run.recipe.task == "language":
+        return summarise_text(run)
     scores: list[dict[str, Any]] = []
     samples: list[tuple[str, str, str]] = []
     for split, sources, targets in held_out(run):
@@ -87,21 +87,12 @@ def choose_view(run: Run) -> View:
 
 
 def _report(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str, str]]) -> str:
-    t = run.recipe.training
-    facts = {
-        "model": f"{run.recipe.model.name} " + ", ".join(f"{k} {v}" for k, v in run.recipe.model.options.items()),
-        "parameters": f"{run.parameters:,}",
-        "vocabulary": f"{run.recipe.tokens.kind}, {run.task.target.size:,} entries",
-        "budget": f"{t.minutes:g} minutes = {t.steps:,} steps" if t.minutes else f"{t.steps:,} steps",
-        "optimizer": f"{t.optimizer}, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up, batches of {t.batch:,} tokens",
-        "seed": str(run.recipe.seed),
-    }
     maps = attention_maps(run, samples[0][0])[0] if samples else []
     metrics, doctor, path = run.metrics, read_json(run.folder / "doctor.json"), run.folder / "doctor.json"
     try:
         return report_page(
             title=run.folder.name,
-            summary=facts,
+            summary=run_facts(run),
             scores=scores,
             metrics=metrics,
             samples=samples,
@@ -113,16 +104,9 @@ def _report(run: Run, scores: list[dict[str, Any]], samples: list[tuple[str, str
         raise RunError(f"`{path}` is damaged: {problem}", "restore it from a copy, or train again.") from problem
 
 
-def command() -> str:
-    """How this person calls the command: `headway`, or `.venv/bin/headway` if that is not on the path."""
-    here = Path(sys.argv[0])
-    return "headway" if here.name != "headway" or shutil.which("headway") else os.path.relpath(here)
-
-
 def next_steps(run: Run, sentence: str) -> list[str]:
     folder, headway = run.folder, command()
-    quoted = f'"{sentence}"' if not set(sentence) & set('"$`\\!') else shlex.quote(sentence)
-    steps = [f"{headway} translate {folder} {quoted}", f"{headway} inspect {folder} {quoted} --out maps.html"]
+    steps = [f"{headway} translate {folder} {quoted(sentence)}", f"{headway} inspect {folder} {quoted(sentence)} --out maps.html"]
     if run.recipe.data.grammar is not None:
         return [*steps, f"{headway} train translation --source YOUR.en --target YOUR.de --minutes 30 --out runs/mine"]
     return [*steps, f"{headway} evaluate {folder} --source test.src --target test.trg"]

@@ -1,5 +1,6 @@
 """One block for every architecture: a mixer along the sequence, a feed-forward network across the width, residuals around both."""
 
+from collections.abc import Callable
 from typing import Any
 
 from jaxtyping import Bool, Float
@@ -7,9 +8,8 @@ from torch import Tensor, nn
 
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.feedforward import Feedforward
-from headway.layers.residual import PostNorm, PreNorm
 
-Residual = type[PreNorm] | type[PostNorm]
+Residual = Callable[[int, float], nn.Module]  # PreNorm, PostNorm or DeepNorm, made from width and dropout
 
 
 class Block(nn.Module):

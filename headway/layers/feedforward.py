@@ -1,3 +1,6 @@
+from collections.abc import Callable
+
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -8,10 +11,10 @@ class Feedforward(nn.Module):
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.3, with phi = ReLU.
     """
 
-    def __init__(self, width: int, inner: int) -> None:
+    def __init__(self, width: int, inner: int, activation: Callable[[Tensor], Tensor] = torch.relu_) -> None:
         super().__init__()
         self.up = nn.Linear(width, inner)
-        self.activation = nn.ReLU(inplace=True)
+        self.activation = activation
         self.down = nn.Linear(inner, width)
 
     def forward(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:

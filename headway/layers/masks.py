@@ -23,9 +23,18 @@ class Mask:
         """Whether nothing of the future is allowed, at any length."""
         return False
 
-    def matrix(self, queries: int, keys: int, offset: int = 0) -> Bool[Tensor, "t s"]:
-        """The rule as a matrix; the first query stands at position `offset`."""
-        return self.allows(torch.arange(offset, offset + queries)[:, None], torch.arange(keys)[None, :])
+    @property
+    def reach(self) -> int | None:
+        """How many keys back, its own included, a query may look; None: to the beginning."""
+        return None
+
+    def plain(self, length: int) -> bool:
+        """Whether up to this length the rule is `s <= t` and nothing else: what fused kernels know by heart."""
+        return False
+
+    def matrix(self, queries: int, keys: int, offset: int = 0, first: int = 0) -> Bool[Tensor, "t s"]:
+        """The rule as a matrix; the first query stands at position `offset`, the first key at position `first`."""
+        return self.allows(torch.arange(offset, offset + queries)[:, None], torch.arange(first, first + keys)[None, :])
 
     def __and__(self, other: "Mask") -> "Mask":
         return Both(self, other)
@@ -48,6 +57,9 @@ class Causal(Mask):
     def causal(self) -> bool:
         return True
 
+    def plain(self, length: int) -> bool:
+        return True
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return s <= t
 
@@ -61,6 +73,10 @@ class Window(Mask):
     @property
     def causal(self) -> bool:
         return self.size <= 1
+
+    @property
+    def reach(self) -> int | None:
+        return self.size
 
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return (t - s).abs() < self.size
@@ -104,6 +120,14 @@ class Both(Mask):
     def causal(self) -> bool:
         return self.left.causal or self.right.causal
 
+    @property
+    def reach(self) -> int | None:
+        return min((r for r in (self.left.reach, self.right.reach) if r is not None), default=None)
+
+    def plain(self, length: int) -> bool:
+        rules = {type(self.left), type(self.right)}
+        return rules == {Causal, Window} and length <= (self.reach or length)
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return self.left.allows(t, s) & self.right.allows(t, s)
 
@@ -116,6 +140,11 @@ class Either(Mask):
     @property
     def causal(self) -> bool:
         return self.left.causal and self.right.causal
+
+    @property
+    def reach(self) -> int | None:
+        reaches = self.left.reach, self.right.reach
+        return None if None in reaches else max(r for r in reaches if r is not None)
 
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return self.left.allows(t, s) | self.right.allows(t, s)

@@ -1,10 +1,13 @@
-"""Residual arrangements: where the norm stands around a sublayer F."""
+"""Residual arrangements: where the norm stands around a sublayer F, and how much of x passes beside it."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from headway.layers.dropout import Dropout
+from headway.layers.initialisation import glorot_normal
+from headway.layers.norms.layer_norm import LayerNorm
 
 
 class PreNorm(nn.Module):
@@ -13,34 +16,90 @@ class PreNorm(nn.Module):
     Xiong et al. 2020, "On layer normalization in the Transformer architecture", https://arxiv.org/abs/2002.04745.
     """
 
-    def __init__(self, width: int, dropout: float) -> None:
+    def __init__(self, width: int, dropout: float, norm: type[nn.Module] = LayerNorm) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.norm = norm(width)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         return x + self.dropout(sublayer(self.norm(x)))
 
     @staticmethod
-    def final(width: int) -> nn.Module:
+    def final(width: int, norm: type[nn.Module] = LayerNorm) -> nn.Module:
         """What stands at the end of the stack: nobody has normalised the sum yet."""
-        return nn.LayerNorm(width)
+        return norm(width)
 
 
 class PostNorm(nn.Module):
     """y = norm(x + dropout(F(x))): the arrangement of Vaswani et al. 2017. Needs warm-up; deep stacks need DeepNorm."""
 
-    def __init__(self, width: int, dropout: float) -> None:
+    def __init__(self, width: int, dropout: float, norm: type[nn.Module] = LayerNorm) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.norm = norm(width)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         return self.norm(x + self.dropout(sublayer(x)))
 
     @staticmethod
-    def final(width: int) -> nn.Module:
+    def final(width: int, norm: type[nn.Module] = LayerNorm) -> nn.Module:
         return nn.Identity()
 
 
-RESIDUALS: dict[str, type[PreNorm] | type[PostNorm]] = {"pre": PreNorm, "post": PostNorm}
+class DeepNorm(PostNorm):
+    """y = norm(alpha x + dropout(F(x))): post-norm whose sublayers can move the sum only a little, so a thousand layers train.
+
+    alpha comes from the depth of the stack (`deep`, `deep_encoder`, `deep_decoder`), and the sublayers start small
+    (`deep_initialise`). Where a residual is asked for, give `partial(DeepNorm, alpha=deep(depth).alpha)`.
+    Wang et al. 2022, "DeepNet: scaling Transformers to 1,000 layers", https://arxiv.org/abs/2203.00555, figure 2; lecture A.
+    """
+
+    def __init__(self, width: int, dropout: float, norm: type[nn.Module] = LayerNorm, *, alpha: float) -> None:
+        super().__init__(width, dropout, norm)
+        self.alpha = alpha
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        return self.norm(self.alpha * x + self.dropout(sublayer(x)))
+
+
+class Deep(NamedTuple):
+    """The two numbers of DeepNorm: alpha multiplies x, beta is the gain of the sublayers' first weights."""
+
+    alpha: float
+    beta: float
+
+
+def deep(depth: int) -> Deep:
+    """One stack of N blocks, encoder or decoder alone: alpha = (2 N)^(1/4), beta = (8 N)^(-1/4)."""
+    return Deep((2 * depth) ** 0.25, (8 * depth) ** -0.25)
+
+
+def deep_encoder(encoder: int, decoder: int) -> Deep:
+    """N encoder blocks with M decoder blocks behind them: alpha = 0.81 (N^4 M)^(1/16), beta = 0.87 (N^4 M)^(-1/16)."""
+    return Deep(0.81 * (encoder**4 * decoder) ** 0.0625, 0.87 * (encoder**4 * decoder) ** -0.0625)
+
+
+def deep_decoder(decoder: int) -> Deep:
+    """M decoder blocks behind an encoder, with three sublayers each: alpha = (3 M)^(1/4), beta = (12 M)^(-1/4)."""
+    return Deep((3 * decoder) ** 0.25, (12 * decoder) ** -0.25)
+
+
+def deep_initialise(blocks: nn.Module, beta: float) -> None:
+    """Glorot's normal weights in all blocks: gain 1 for queries and keys, gain beta on the way of the values.
+
+    That way is the value projection, the output projection and the feed-forward network; it scales what F adds, and nothing else does.
+    """
+    for name, weight in blocks.named_parameters():
+        owner = name.removesuffix(".weight").rsplit(".", 1)[-1]
+        if owner == "query":
+            glorot_normal(weight)
+        elif owner in ("output", "up", "down"):
+            glorot_normal(weight, beta)
+        elif owner in ("project", "memory"):  # Q, K, V or K, V on top of each other, d rows each
+            *others, value = weight.split(weight.shape[1])
+            for other in others:
+                glorot_normal(other)
+            glorot_normal(value, beta)
+
+
+RESIDUALS: dict[str, type[PreNorm] | type[PostNorm]] = {"pre": PreNorm, "post": PostNorm, "deep": DeepNorm}

@@ -46,6 +46,7 @@ class AttentionSeq2seq(nn.Module):
     """
 
     aliases = ("seq2seq with attention", "Bahdanau", "Luong", "jointly learning to align and translate", "alignment model")
+    task = "translation"
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()
@@ -62,7 +63,8 @@ class AttentionSeq2seq(nn.Module):
     def _look(self, h: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
         """Attention with one head, then both halves combined."""
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
-        found = self.attention.weights(h.unsqueeze(1), seen.k, seen.v, allowed).squeeze(1)
+        q = self.attention.weights.score.query(h.unsqueeze(1))
+        found = self.attention.weights(q, seen.k, seen.v, allowed).squeeze(1)
         return self.dropout(self.combine(torch.cat((h, found), -1)).tanh())
 
     def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
@@ -71,7 +73,8 @@ class AttentionSeq2seq(nn.Module):
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Any, Any]:
         hidden, last = self.encoder(source, keep)
-        return Remembered(hidden.unsqueeze(1), hidden.unsqueeze(1), keep), last
+        heads = hidden.unsqueeze(1)  # one head
+        return Remembered(self.attention.weights.score.key(heads), heads, keep), last
 
     def step(self, token: Int[Tensor, "bk"], state: Any, memory: Any) -> tuple[Float[Tensor, "bk d"], Any]:
         h, state = self.decoder.step(self.target(token), state)

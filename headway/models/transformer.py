@@ -49,6 +49,7 @@ class Transformer(nn.Module):
     """
 
     aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer")
+    task = "translation"
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()
@@ -99,7 +100,7 @@ class Transformer(nn.Module):
         return self._remember(source, keep), tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: Any, memory: Any) -> tuple[Float[Tensor, "bk d"], Any]:
-        past = state[0][0].shape[2]
+        past = state[0][2]
         x = self.target(token) + self.target_position(1, past)[0]
         after = []
         for block, cache, seen in zip(self.decoder, state, memory, strict=True):

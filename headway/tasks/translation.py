@@ -11,6 +11,7 @@ from headway.core.errors import RunError
 from headway.core.files import read_json, write_text
 from headway.core.recipe import Recipe
 from headway.data.batches import PairBatch, PairBatches, pad
+from headway.data.corpus import Corpus, collect
 from headway.data.pairs import Pairs, one_line
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.decode.beam import beam_search
@@ -18,7 +19,7 @@ from headway.decode.greedy import greedy
 from headway.decode.hypothesis import Hypothesis
 from headway.evaluate.translation import bleu, chrf
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.tasks.cross_entropy import linear_cross_entropy
+from headway.layers.cross_entropy import linear_cross_entropy
 
 
 class Translation:
@@ -28,15 +29,21 @@ class Translation:
     """
 
     aliases = ("machine translation", "NMT", "neural machine translation")
+    default_model = "transformer"
 
     def __init__(self, source: Tokenizer, target: Tokenizer) -> None:
         self.source, self.target = source, target
 
-    # -- tokenizers, from data or from a run -------------------------------------------------------------------------
+    # -- data --------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def collect(recipe: Recipe) -> Corpus:
+        return collect(recipe.data, recipe.seed)
 
     @classmethod
-    def fit(cls, recipe: Recipe, pairs: Pairs) -> "Translation":
+    def fit(cls, recipe: Recipe, corpus: Corpus) -> "Translation":
         """Train the tokenizers on the training pairs."""
+        pairs = corpus.train
         kind, size = recipe.tokens.kind, recipe.tokens.size or 8000
         if recipe.tokens.joint:
             both = train_tokenizer(kind, [*pairs.sources, *pairs.targets], size)
@@ -62,7 +69,26 @@ class Translation:
                 raise RunError(f"`{folder / name}` is damaged: {problem.message}", problem.hint) from problem
         return cls(tokenizers[0], tokenizers[-1])
 
+    @property
+    def vocabularies(self) -> tuple[int, ...]:
+        return self.source.size, self.target.size
+
     # -- training ----------------------------------------------------------------------------------------------------
+
+    def open(self, recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[PairBatches, "Validation"]:
+        """Batches and validation; the held-out pairs are written into the run."""
+        held_out = zip(corpus.validation.sources, corpus.validation.targets, strict=True)
+        rows = [json.dumps({"source": s, "target": t}, ensure_ascii=False) + "\n" for s, t in held_out]
+        write_text(folder / "validation.jsonl", "".join(rows))
+        budget = recipe.training.batch or 1
+        return self.batches(corpus.train, budget, recipe.seed), Validation(self, corpus.validation, budget)
+
+    def costliest(self, batches: PairBatches) -> PairBatch:
+        """The longest pair alone."""
+        return batches.collect([int(batches.lengths.max(1).argmax())])
+
+    def tokens(self, batch: PairBatch) -> int:
+        return int((batch.wanted != self.target.pad).sum())
 
     def batches(self, pairs: Pairs, budget: int, seed: int) -> PairBatches:
         special = (self.source.pad, self.source.bos, self.source.eos)
@@ -106,6 +132,12 @@ class Translation:
         return [best[0][0] for best in self.search(model, texts, beam, penalty, batch)]
 
 
+    @staticmethod
+    def said(figures: dict[str, Any]) -> str:
+        lines = [f"BLEU {figures['bleu']:.1f}  chrF {figures['chrf']:.1f}  {figures['nats']:.3f} nats per token"]
+        return "\n".join([*lines, *(f"    {s}\n    -> {h}\n    ({r})" for s, h, r in figures["samples"][:2])])
+
+
 class Validation:
     """The held-out pairs, judged again and again during training."""
 
@@ -124,11 +156,12 @@ class Validation:
         nats = sum(float(nll) for _, nll, _ in sums) / sum(count for _, _, count in sums)
         sources, references = list(self.pairs.sources[: self.sentences]), list(self.pairs.targets[: self.sentences])
         hypotheses = self.task.translate(model, sources)
-        score = bleu(hypotheses, references, resamples=0)
+        score, characters = bleu(hypotheses, references, resamples=0), chrf(hypotheses, references, resamples=0)
         return {
             "nats": nats,
             "bleu": score.value,
-            "chrf": chrf(hypotheses, references, resamples=0).value,
+            "chrf": characters.value,
+            "rank": characters.value,  # BLEU is zero for languages without spaces and for young models
             "signature": score.signature,
             "samples": [list(t) for t in zip(sources[:3], hypotheses[:3], references[:3], strict=True)],
         }

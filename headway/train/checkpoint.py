@@ -32,7 +32,7 @@ class Note:
     total: int = 0  # steps planned
     scale: float = 1.0  # the learning rate is multiplied by this; halved after each rollback
     rollbacks: int = 0
-    best: float | None = None  # the best validation score (chrF) so far, its nats per token, and when
+    best: float | None = None  # the best validation score so far, its nats per token, and when
     best_nats: float = 0.0
     best_step: int = 0
     stale: int = 0  # validations since then

@@ -19,8 +19,6 @@ from headway.core.errors import RunError
 from headway.core.files import write_tensors
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
-from headway.data.batches import PairBatches
-from headway.tasks.translation import Translation, Validation
 from headway.train.checkpoint import FILE, Learner, Note
 from headway.train.metrics import Metrics
 from headway.train.progress import Progress
@@ -36,9 +34,9 @@ class Loop:
         self,
         recipe: Recipe,
         folder: Path,
-        task: Translation,
-        batches: PairBatches,
-        validation: Validation,
+        task: Any,
+        batches: Any,
+        validation: Callable[[Any], dict[str, Any]],
         build: Callable[[], Any],
     ) -> None:
         self.recipe, self.training = recipe, recipe.training
@@ -54,10 +52,10 @@ class Loop:
         torch.manual_seed(derive(self.recipe.seed, "dropout", step))
         count = self.training.accumulate
         micro = [self.batches[step * count + i] for i in range(count)]
-        tokens = sum(int((batch.wanted != self.task.target.pad).sum()) for batch in micro)
+        tokens = sum(self.task.tokens(batch) for batch in micro)
         nll_sum = 0.0
         for batch in micro:
-            loss, nll, _ = self.task.loss(self.learner.model, batch, self.training.smoothing)
+            loss, nll, _ = self.task.loss(self.learner.model, batch, self.training.smoothing or 0.0)
             (loss / tokens).backward()
             nll_sum += float(nll)
         return nll_sum / tokens, tokens
@@ -122,10 +120,10 @@ class Loop:
         figures = self.validation(self.learner.average)
         seconds = time.monotonic() - self.clock
         self.metrics.add({"step": self.note.step, "seconds": seconds, "validation": figures})
-        progress.validation(self.note.step, figures)
-        # chrF, because BLEU is zero for languages without spaces and for young models; fewer nats win a tie.
-        if self.note.best is None or (figures["chrf"], -figures["nats"]) > (self.note.best, -self.note.best_nats):
-            self.note = dataclasses.replace(self.note, best=figures["chrf"], best_nats=figures["nats"], best_step=self.note.step, stale=0)
+        progress.say(f"step {self.note.step:,}  validation: {self.task.said(figures)}")
+        # fewer nats win a tie
+        if self.note.best is None or (figures["rank"], -figures["nats"]) > (self.note.best, -self.note.best_nats):
+            self.note = dataclasses.replace(self.note, best=figures["rank"], best_nats=figures["nats"], best_step=self.note.step, stale=0)
             self._save_weights()
         else:
             self.note = dataclasses.replace(self.note, stale=self.note.stale + 1)

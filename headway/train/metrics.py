@@ -16,7 +16,7 @@ def check(record: Any) -> None:
     if not isinstance(figures, dict) or not isinstance(figures.get("samples", []), list):
         raise ValueError("a validation that is none")
     numbers = [record.get(name, 0.0) for name in ("loss", "norm", "tokens", "seconds")]
-    numbers += [figures.get(name, 0.0) for name in ("nats", "bleu", "chrf")]
+    numbers += [figures.get(name, 0.0) for name in ("nats", "rank", "bleu", "chrf", "bits_per_byte", "perplexity")]
     if not all(type(number) in (int, float) for number in numbers):
         raise ValueError("a figure that is not a number")
     if any(not isinstance(s, list) or len(s) != 3 or not all(isinstance(t, str) for t in s) for s in figures.get("samples", [])):

@@ -5,6 +5,7 @@ a short budget wants a model that is fast rather than large.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from headway.core import registry
 from headway.core.config import Choice
@@ -16,8 +17,18 @@ from headway.core.recipe import Recipe
 class Size:
     """How much there is to learn from."""
 
-    pairs: int
+    pairs: int  # 0 for a text
     characters: int  # on the target side
+
+
+def plan(recipe: Recipe, corpus: Any) -> Recipe:
+    """Everything but the number of steps."""
+    recipe = plan_budget(recipe)
+    if recipe.task == "language":
+        size = Size(0, corpus.characters)
+        return plan_language(plan_tokens(recipe, size), size)
+    size = Size(len(corpus.train), sum(map(len, corpus.train.targets)))
+    return plan_training(plan_model(plan_tokens(recipe, size), size), size)
 
 
 def plan_tokens(recipe: Recipe, size: Size) -> Recipe:
@@ -56,12 +67,33 @@ def plan_model(recipe: Recipe, size: Size) -> Recipe:
 
 
 def plan_training(recipe: Recipe, size: Size) -> Recipe:
-    training = recipe.training
-    if training.batch is None:
-        training = replace(training, batch=1024 if size.pairs < 8000 else 2048)
-    if training.rate is None:
-        training = replace(training, rate=3e-3 if training.optimizer == "muon" else 1e-3)
-    return replace(recipe, training=training)
+    t = recipe.training
+    chosen = {
+        "batch": t.batch or (1024 if size.pairs < 8000 else 2048),
+        "rate": t.rate or (3e-3 if t.optimizer == "muon" else 1e-3),
+        "smoothing": 0.1 if t.smoothing is None else t.smoothing,
+    }
+    return replace(recipe, training=replace(t, **chosen))
+
+
+def plan_language(recipe: Recipe, size: Size) -> Recipe:
+    """A context that a short budget can fill, a width that it can train, and no dropout while the text is new."""
+    t, minutes = recipe.training, recipe.training.minutes
+    hurried = minutes is not None and minutes <= 3
+    context = t.context or (128 if hurried else 256)
+    dials: dict[str, Any] = {"width": 192 if hurried else 256, "depth": 4, "dropout": 0.0, "context": context}
+    given = recipe.model.options
+    width = int(given.get("width") or dials["width"])
+    dials |= {"inner": 4 * width, "heads": next(h for h in range(max(1, width // 48), 0, -1) if width % h == 0)}
+    known = {option.name for option in registry.get("models", recipe.model.name).options}
+    model = Choice(recipe.model.name, {k: v for k, v in dials.items() if k in known} | given)
+    chosen = {
+        "context": context,
+        "batch": t.batch or max(context, 2048),
+        "rate": t.rate or (8e-3 if t.optimizer == "muon" else 1e-3),
+        "smoothing": 0.0 if t.smoothing is None else t.smoothing,
+    }
+    return replace(recipe, model=model, training=replace(t, **chosen))
 
 
 def plan_steps(recipe: Recipe, per_epoch: int, seconds: float | None) -> Recipe:
@@ -84,7 +116,7 @@ def plan_steps(recipe: Recipe, per_epoch: int, seconds: float | None) -> Recipe:
     return replace(recipe, training=training)
 
 
-def said(recipe: Recipe, vocabulary: int, parameters: int, size: Size, per_epoch: int) -> str:
+def said(recipe: Recipe, vocabulary: int, parameters: int, per_epoch: int) -> str:
     """The plan in two sentences."""
     t, options = recipe.training, ", ".join(f"{k} {v}" for k, v in recipe.model.options.items())
     epochs = (t.steps or 0) * t.accumulate / per_epoch
@@ -92,6 +124,6 @@ def said(recipe: Recipe, vocabulary: int, parameters: int, size: Size, per_epoch
     return (
         f"model: {recipe.model.name} ({options}), {parameters / 1e6:.2f} million parameters, "
         f"{recipe.tokens.kind} vocabulary of {vocabulary:,}\n"
-        f"plan: {budget}{t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs of {size.pairs:,} pairs, {t.optimizer} at {t.rate:g} "
+        f"plan: {budget}{t.steps:,} steps of {t.batch:,} tokens = {epochs:.1f} epochs, {t.optimizer} at {t.rate:g} "
         f"({t.schedule}, {t.warmup} steps of warm-up), validation every {t.validate} steps"
     )

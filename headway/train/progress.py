@@ -60,11 +60,6 @@ class Progress:
         else:
             self.say(f"step {step:,}/{total:,}  {text}")
 
-    def validation(self, step: int, figures: dict[str, Any]) -> None:
-        self.say(f"step {step:,}  validation: BLEU {figures['bleu']:.1f}  chrF {figures['chrf']:.1f}  {figures['nats']:.3f} nats per token")
-        for source, hypothesis, reference in figures["samples"][:2]:
-            self.say(f"    {source}\n    -> {hypothesis}\n    ({reference})")
-
     def close(self) -> None:
         if self.bar is not None:
             self.bar.stop()

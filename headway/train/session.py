@@ -2,7 +2,8 @@
 
 recipe.json              what was asked
 doctor.json              what the doctor found in the data
-validation.jsonl         the held-out pairs that the scores are of
+validation.jsonl         the held-out pairs that the scores are of (translation)
+cache/*.tokens           the text as numbers, mapped into memory (language models)
 tokenizer.json           the vocabulary
 plan.json                the recipe with every choice made, and the fingerprint of the data
 checkpoint.safetensors   everything needed to continue
@@ -12,7 +13,6 @@ report.html              all of it to look at
 """
 
 import dataclasses
-import json
 import shutil
 import time
 from pathlib import Path
@@ -27,9 +27,7 @@ from headway.core.files import disk_errors, expect_run, read_json, write_json, w
 from headway.core.lock import locked
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
-from headway.data.corpus import Corpus, collect
 from headway.data.plaintext import read_text
-from headway.tasks.translation import Translation, Validation
 from headway.train import checkpoint, plan
 from headway.train.loop import Loop
 from headway.train.progress import Progress
@@ -44,16 +42,21 @@ class Plan:
     threads: int  # another number of threads adds in another order, and the last bits differ
 
 
-def build(recipe: Recipe, task: Translation) -> Any:
+def build(recipe: Recipe, task: Any) -> Any:
     """The untrained model of a recipe; its weights follow from the seed."""
     torch.manual_seed(derive(recipe.seed, "weights"))
-    return construct(recipe.model, task)
+    return construct(recipe.model, task.vocabularies)
 
 
-def construct(model: Choice, task: Translation) -> Any:
+def construct(model: Choice, vocabularies: tuple[int, ...]) -> Any:
     entry = registry.get("models", model.name)
     config = from_json(entry.module.Config, model.options, f"options of {entry.name}")
-    return entry.load()(config, task.source.size, task.target.size)
+    return entry.load()(config, *vocabularies)
+
+
+def task_of(recipe: Recipe) -> Any:
+    """The class of the recipe's task."""
+    return registry.get("tasks", recipe.task).load()
 
 
 def start(recipe: Recipe, out: Path, progress: Progress | None = None) -> bool:
@@ -101,54 +104,46 @@ def _train(asked: Recipe, out: Path, progress: Progress) -> bool:
     began = time.monotonic()
     try:
         progress.say("reading the data ...")
-        corpus = collect(asked.data, asked.seed)
-        for report in corpus.reports:
-            progress.say(report.text())
+        corpus = task_of(asked).collect(asked)
+        progress.say(corpus.said())
         loop = _continued(asked, out, corpus) if (out / "plan.json").exists() else _planned(asked, out, corpus, progress, began)
         return loop.run(progress)
     finally:
         progress.close()
 
 
-def _loop(recipe: Recipe, out: Path, task: Translation, corpus: Corpus) -> Loop:
-    budget = recipe.training.batch or 1
-    batches = task.batches(corpus.train, budget, recipe.seed)
-    return Loop(recipe, out, task, batches, Validation(task, corpus.validation, budget), lambda: build(recipe, task))
+def _loop(recipe: Recipe, out: Path, task: Any, corpus: Any) -> Loop:
+    return Loop(recipe, out, task, *task.open(recipe, corpus, out), lambda: build(recipe, task))
 
 
-def _continued(asked: Recipe, out: Path, corpus: Corpus) -> Loop:
+def _continued(asked: Recipe, out: Path, corpus: Any) -> Loop:
     """The loop of a run whose plan is made already, if the plan still fits what was asked and the data."""
     made = from_json(Plan, read_json(out / "plan.json"), str(out / "plan.json"))
     _refuse_changes(asked, made, corpus, out)
     machine.prepare(made.threads)
-    return _loop(made.recipe, out, Translation.load(made.recipe, out), corpus)
+    return _loop(made.recipe, out, task_of(made.recipe).load(made.recipe, out), corpus)
 
 
-def _planned(asked: Recipe, out: Path, corpus: Corpus, progress: Progress, began: float) -> Loop:
+def _planned(asked: Recipe, out: Path, corpus: Any, progress: Progress, began: float) -> Loop:
     """Choose what was left open, write it down, and make the loop."""
     if (out / checkpoint.FILE).exists():
         raise RunError(f"`{out / 'plan.json'}` is missing", "restore it from a copy; without it the checkpoint cannot be continued.")
     threads = machine.prepare()
     write_json(out / "doctor.json", corpus.to_json())
-    held_out = zip(corpus.validation.sources, corpus.validation.targets, strict=True)
-    rows = [json.dumps({"source": s, "target": t}, ensure_ascii=False) + "\n" for s, t in held_out]
-    write_text(out / "validation.jsonl", "".join(rows))
-    size = plan.Size(len(corpus.train), sum(map(len, corpus.train.targets)))
-    recipe = plan.plan_tokens(plan.plan_budget(asked), size)
-    recipe = plan.plan_training(plan.plan_model(recipe, size), size)
-    progress.say(f"learning a {recipe.tokens.kind} vocabulary of {recipe.tokens.size} ...")
-    task = Translation.fit(recipe, corpus.train)
+    recipe = plan.plan(asked, corpus)
+    progress.say(f"learning a {recipe.tokens.kind} vocabulary ...")
+    task = task_of(recipe).fit(recipe, corpus)
     task.save(out)
     loop = _loop(recipe, out, task, corpus)
-    with torch.no_grad():  # a model that cannot hold the longest pair says so now, not in the middle of training
-        task.loss(loop.learner.model, loop.batches.collect([int(loop.batches.lengths.max(1).argmax())]), 0.0)
+    with torch.no_grad():  # a model that cannot hold the longest example says so now, not in the middle of training
+        task.loss(loop.learner.model, task.costliest(loop.batches), 0.0)
     seconds = None
     if recipe.training.minutes is not None:
         progress.say("measuring the speed of this machine ...")
         seconds = _seconds_per_step(loop, began)
     recipe = plan.plan_steps(recipe, len(loop.batches), seconds)
     parameters = sum(p.numel() for p in loop.learner.model.parameters())
-    progress.say(plan.said(recipe, task.target.size, parameters, size, len(loop.batches)))
+    progress.say(plan.said(recipe, task.vocabularies[-1], parameters, len(loop.batches)))
     write_json(out / "plan.json", to_json(Plan(recipe, corpus.fingerprint, threads)))
     return Loop(recipe, out, task, loop.batches, loop.validation, lambda: build(recipe, task))
 
@@ -169,7 +164,7 @@ def _seconds_per_step(loop: Loop, began: float) -> float:
     return sum(times[1:]) / (len(times) - 1) * budget / left
 
 
-def _refuse_changes(asked: Recipe, made: Plan, corpus: Corpus, out: Path) -> None:
+def _refuse_changes(asked: Recipe, made: Plan, corpus: Any, out: Path) -> None:
     """Data or recipe that changed since the run began would make it neither the old run nor a new one."""
     settled, wanted = to_json(made.recipe), to_json(asked)
     changes = ["recipe: " + line for line in difference(_only(wanted, settled), wanted)]

@@ -3,6 +3,7 @@
 Every axis has its own prime (or twice one), so that two axes that are mixed up do not fit by accident.
 """
 
+import contextlib
 import dataclasses
 import inspect
 import typing
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.core import registry
+from headway.core.errors import ConfigError
 from headway.core.registry import Entry
 from headway.layers.masks import Causal, First, Mask, Matrix, Window
 
@@ -80,6 +82,7 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
         "inputs": {"": INPUTS},
         "mask": masks(),
         "score": {entry.name: entry.load() for entry in entries("scores")},
+        "position": {"": None} | {entry.name: entry.load() for entry in entries("positions") if hasattr(entry.load(), "inside")},
         "cell": cells(),
         "layers": stacks(),
     }
@@ -102,11 +105,14 @@ class Case:
 
 
 def mixers() -> Iterator[Case]:
+    """What mixes a sequence. Layers of another `shape` (grids, pointers) have contracts of their own; what a layer refuses, it refuses."""
     for room in ("attention", "recurrences"):
-        for entry in entries(room):
+        for entry in (e for e in entries(room) if not hasattr(e.load(), "shape")):
             for label, way in arguments(entry.load()).items():
-                inputs = WIDTH if room == "attention" else INPUTS
-                yield Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), inputs)
+                case = Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), WIDTH if room == "attention" else INPUTS)
+                with contextlib.suppress(ConfigError):
+                    case.make()
+                    yield case
 
 
 def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:

@@ -108,3 +108,30 @@ def test_the_forget_gate_starts_open() -> None:
     lstm = LSTM(N, 1000)
     i, f, g, o = lstm.input.bias.detach().view(4, 1000).mean(1).tolist()
     assert f == pytest.approx(1.0, abs=0.01) and [i, g, o] == pytest.approx([0.0] * 3, abs=0.01)
+
+
+@EACH
+@pytest.mark.parametrize("backward", [False, True], ids=["ahead", "backward"])
+def test_the_kernel_equals_the_written_out_cell(cell: Any, module: Any, backward: bool) -> None:
+    """From a state that is not zero; outputs, last states and gradients."""
+    ours, x = cell(N, D), torch.randn(B, T, N, requires_grad=True)
+    before = tuple(torch.randn(B, D, requires_grad=True) for _ in range(ours.vectors))
+    leaves, results = [x, *before, *ours.parameters()], []
+    for kernel in (ours.fused, None):
+        ours.fused = kernel
+        y, state = ours.scan(x, None, before, backward)
+        loss = sum((z * z.detach().cos()).sum() for z in (y, *state))
+        results.append((y, *state, *torch.autograd.grad(loss, leaves)))
+    for fused, written in zip(*results, strict=True):
+        torch.testing.assert_close(fused, written, **CLOSE)
+
+
+@EACH
+def test_the_kernel_is_used_where_nothing_stands_still(cell: Any, module: Any) -> None:
+    ours, x, calls = cell(N, D), torch.randn(B, T, N), []
+    kernel = ours.fused
+    ours.fused = lambda *a, **k: calls.append(a) or kernel(*a, **k)
+    ours(x), ours(x, KEEP), ours.scan(x, torch.ones_like(KEEP))
+    assert len(calls) == 3
+    ours.scan(x, KEEP)
+    assert len(calls) == 3

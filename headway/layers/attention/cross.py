@@ -1,6 +1,5 @@
 from dataclasses import dataclass
 
-from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -37,14 +36,13 @@ class Cross(nn.Module):
 
     def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Remembered:
         k, v = (y.transpose(1, 2) for y in self.memory(memory).unflatten(-1, (2, self.heads, -1)).unbind(2))
-        return Remembered(k, v, keep)
+        return Remembered(self.weights.score.key(k), v, keep)
 
     def forward(self, x: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
-        q = rearrange(self.query(x), "b t (h e) -> b h t e", h=self.heads)
+        q = self.weights.score.query(self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2))
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
-        return self.output(rearrange(self.weights(q, seen.k, seen.v, allowed), "b h t e -> b t (h e)"))
+        return self.output(self.weights(q, seen.k, seen.v, allowed).transpose(1, 2).flatten(2))
 
     def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
         """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
-        grouped = rearrange(x, "(b k) d -> b k d", b=seen.k.shape[0])
-        return rearrange(self(grouped, seen), "b k d -> (b k) d")
+        return self(x.unflatten(0, (len(seen.k), -1)), seen).flatten(0, 1)

@@ -1,6 +1,6 @@
 """The core of every attention: scores, softmax over the keys, weighted sum of the values.
 
-    A_ts = softmax_s(e_ts + log M_ts),    out_t = sum_s A_ts v_s
+    A_ts = softmax_s(e_ts + b_ts + log M_ts),    out_t = sum_s A_ts v_s        (b: what a relative position adds)
 
 Two ways to the same numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever somebody
 asks for the maps (`recorded`), or when the score is not one that the kernel knows; a contract checks that both agree.
@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -30,13 +31,17 @@ class Weights(nn.Module):
         v: Float[Tensor, "b h s e"],
         allowed: Bool[Tensor, "#b #h #t s"] | Bool[Tensor, "t s"] | None = None,
         causal: bool = False,
+        bias: Float[Tensor, "#b h t s"] | None = None,
     ) -> Float[Tensor, "b h t e"]:
-        """`causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix."""
+        """Queries and keys come as the score wants them (`score.query(q)`, `score.key(k)`). `causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix."""
+        if causal and (bias is not None or self.maps is not None or self.score.scale is None):
+            causal, allowed = False, q.new_ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
         if self.maps is None and self.score.scale is not None:
-            return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, is_causal=causal, scale=self.score.scale)
+            added = allowed if bias is None else bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=added, is_causal=causal, scale=self.score.scale)
         e = self.score(q, k)
-        if causal:
-            allowed = e.new_ones(e.shape[-2:], dtype=bool).tril()
+        if bias is not None:
+            e = e + bias
         if allowed is not None:
             e = e.masked_fill(~allowed, float("-inf"))
         a = e.softmax(-1)

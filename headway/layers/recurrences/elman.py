@@ -1,3 +1,4 @@
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -13,6 +14,7 @@ class Elman(GatedRecurrence):
 
     aliases = ("RNN", "simple recurrent network", "vanilla RNN", "recurrent neural network")
     gates, vectors = 1, 1
+    fused = staticmethod(torch.rnn_tanh)
 
     def cell(self, wx: Float[Tensor, "b gd"], state: State) -> State:
         return ((wx + self.hidden(state[0])).tanh(),)

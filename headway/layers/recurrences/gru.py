@@ -1,3 +1,4 @@
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -15,6 +16,7 @@ class GRU(GatedRecurrence):
 
     aliases = ("gated recurrent unit",)
     gates, vectors = 3, 1
+    fused = staticmethod(torch.gru)
 
     def cell(self, wx: Float[Tensor, "b gd"], state: State) -> State:
         (h,) = state

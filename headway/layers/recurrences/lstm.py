@@ -1,3 +1,4 @@
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -15,6 +16,7 @@ class LSTM(GatedRecurrence):
 
     aliases = ("long short-term memory",)
     gates, vectors = 4, 2
+    fused = staticmethod(torch.lstm)
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__(inputs, width)

@@ -21,5 +21,5 @@ class Additive(nn.Module):
         nn.init.uniform_(self.vector, -(width**-0.5), width**-0.5)
 
     def forward(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> Float[Tensor, "b h t s"]:
-        both = self.query(q).unsqueeze(-2) + self.key(k).unsqueeze(-3)  # b h t s e
-        return both.tanh() @ self.vector
+        """The scores of queries W2 q and keys W1 k."""
+        return (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh() @ self.vector  # b h t s e -> b h t s

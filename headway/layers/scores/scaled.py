@@ -1,8 +1,7 @@
-from jaxtyping import Float
-from torch import Tensor, nn
+from headway.layers.scores.product import Product
 
 
-class Scaled(nn.Module):
+class Scaled(Product):
     """Scaled dot product: e_ts = q_t . k_s / sqrt(e).
 
     Var[q . k] = e for independent unit-variance entries, so the division keeps the softmax out of saturation.
@@ -14,6 +13,3 @@ class Scaled(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.scale = width**-0.5  # what the fused kernel multiplies by
-
-    def forward(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> Float[Tensor, "b h t s"]:
-        return (q * self.scale) @ k.transpose(-2, -1)

@@ -1,0 +1,1 @@
+"""Universal approximation by construction"""

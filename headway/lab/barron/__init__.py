@@ -1,0 +1,1 @@
+"""Fourier features and dimension-free rates"""

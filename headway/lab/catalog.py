@@ -1,0 +1,81 @@
+"""Which experiments there are, read from the files' syntax trees: nothing heavy is imported to list, show or misspell one."""
+
+import ast
+from typing import Any
+
+from headway.core import registry
+from headway.core.config import from_json, option_type, parse
+from headway.core.errors import ConfigError, UnknownName
+from headway.core.registry import Entry
+
+
+def identity(entry: Entry) -> str:
+    """`telgarsky-32` for the file `telgarsky_32.py`."""
+    return entry.name.replace("_", "-")
+
+
+def module_of(entry: Entry) -> str:
+    return entry.room.removeprefix("lab/")
+
+
+def modules() -> dict[str, str]:
+    """The modules that exist, in the order of the lectures, with their titles."""
+    found = {}
+    for name in registry.LAB:
+        file = registry.ROOT / "lab" / name / "__init__.py"
+        if file.is_file():
+            found[name] = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or name
+    return found
+
+
+def module(name: str) -> list[Entry]:
+    if name not in modules():
+        raise UnknownName("module", name, modules())
+    return list(registry.entries(f"lab/{name}").values())
+
+
+def every() -> list[Entry]:
+    return [entry for name in modules() for entry in module(name)]
+
+
+def find(name: str) -> Entry:
+    """The experiment of that name or lecture name; an unknown one raises with the nearest known."""
+    known = every()
+    for entry in known:
+        if registry.named(entry, name):
+            return entry
+    raise UnknownName("experiment", name, [n for e in known for n in (identity(e), *e.aliases)], "headway lab list")
+
+
+def select(names: list[str]) -> list[Entry]:
+    """Experiments by name, or all of a module by its name; each once."""
+    found = [entry for name in names for entry in (module(name) if name in modules() else [find(name)])]
+    return list({entry.path: entry for entry in found}.values())
+
+
+def typed(entry: Entry, settings: list[str]) -> dict[str, Any]:
+    """`["L=3", "widths=4,8"]` of the command line as values of the experiment's parameters."""
+    kinds = {option.name: option.type for option in entry.options}
+    values = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ConfigError(f"`--set {text}` does not say which value", "write `--set NAME=VALUE`, for example `--set n=3`.")
+        if name.strip() not in kinds:
+            raise UnknownName(f"parameter of `{identity(entry)}`:", name.strip(), kinds, f"headway lab show {identity(entry)}")
+        values[name.strip()] = parse(option_type(kinds[name.strip()]), value.strip(), f"set {name.strip()}")
+    return values
+
+
+def configured(entry: Entry, parameters: dict[str, Any]) -> Any:
+    """The experiment's `Config` with these values in place of its defaults; a wrong name or type raises."""
+    given = {}
+    for name, value in parameters.items():
+        item = getattr(value, "tolist", None)  # numbers and arrays of numpy
+        given[name] = item() if item else list(value) if isinstance(value, range) else value
+    try:
+        return from_json(entry.module.Config, given, identity(entry))
+    except ConfigError as problem:
+        raise ConfigError(problem.message, f"`headway lab show {identity(entry)}` lists its parameters.") from None
+    except TypeError as problem:  # a value that JSON does not know
+        raise ConfigError(f"`{identity(entry)}` takes numbers, text and tuples of them: {problem}") from None

@@ -1,0 +1,160 @@
+"""One comparison of a measurement with what the theory says: the rows of every table.
+
+    equal("C(4, 2)", count, 8)                            EXACT   the same, without tolerance (integers, fractions, booleans, arrays)
+    close("ratio", value, 2 * pi)                         EXACT   |measured - expected| <= 1e-10 max(1, |expected|)
+    at_most("sup error, m = 14", error, bound)            BOUND   measured <= bound; arrays: the worst element is shown
+    at_least("L1 error", error, 1 / 32)                   BOUND   measured >= bound
+    within("mean", mean, expected, standard_error)        STAT    within 4 standard errors
+    mean_is("E|w|", samples, expected)                    STAT    the same, from independent samples
+    share_is("separable", hits, trials, probability)      STAT    the same, for a binomial share
+    slope("error in m", m, error, -1, 0.1)                RATE    slope of log y against log x, R² >= 0.98, at least 4 points
+    published("digit 5", value, 12, 2)                    TABLE   within a tolerance of a printed number
+    printed(at_most(...), "C2")                           REFUTE  for `control`: the claim as it was printed, which must fail
+    vacuous(at_least(...), "A10")                         for `control`: a printed generality that fails to say anything, but is not false
+
+A number that is not a number (NaN) never holds, and a control that fails only because of one is no evidence.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+Value = int | float | str | bool
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    kind: str  # EXACT, BOUND, STAT, RATE, TABLE or REFUTE
+    measured: Value
+    relation: str  # "=", "≈", "≤" or "≥"
+    reference: Value
+    holds: bool
+    tolerance: float | None = None  # of "≈"
+    slack: float | None = None  # how many times the bound is larger than the measurement, where both are positive
+    note: str = ""
+    erratum: str = ""
+    seed: int | None = None
+
+    @property
+    def defined(self) -> bool:
+        """Whether both sides are numbers at all."""
+        return not any(isinstance(value, float) and math.isnan(value) for value in (self.measured, self.reference))
+
+    def of_seed(self, seed: int) -> "Check":
+        return dataclasses.replace(self, seed=seed)
+
+
+def plain(value: Any) -> Value:
+    """A number as Python and JSON know it; a fraction as text."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, bool | int | float | str):
+        return value
+    return repr(value)
+
+
+def equal(name: str, measured: Any, expected: Any) -> Check:
+    """The same: integers, booleans, fractions, text; of arrays the number of entries that differ is shown."""
+    if isinstance(measured, np.ndarray) and measured.ndim:
+        same = np.shape(measured) == np.shape(expected)
+        wrong = int(np.sum(measured != np.asarray(expected))) if same else measured.size
+        return Check(name, "EXACT", wrong, "=", 0, wrong == 0, note=f"entries that differ, of {measured.size}")
+    return Check(name, "EXACT", plain(measured), "=", plain(expected), bool(measured == expected))
+
+
+def close(name: str, measured: Any, expected: Any, tolerance: float = 1e-10) -> Check:
+    """Equal up to rounding: `tolerance` times the largest expected value (or 1). Of arrays the largest difference is shown."""
+    m, e = np.asarray(measured, dtype=float), np.asarray(expected, dtype=float)
+    allowed = tolerance * max(1.0, float(np.max(np.abs(e), initial=0.0)))
+    error = float(np.max(np.abs(m - e), initial=0.0))
+    if m.ndim == 0 and e.ndim == 0:
+        return Check(name, "EXACT", float(m), "≈", float(e), error <= allowed, allowed)
+    return Check(name, "EXACT", error, "≤", allowed, error <= allowed, note=f"largest difference of {max(m.size, e.size)}")
+
+
+def at_most(name: str, measured: Any, bound: Any, rounding: float = 0.0, kind: str = "BOUND") -> Check:
+    """measured <= bound, up to `rounding` times the bound. Of arrays the element closest to its bound is shown."""
+    return _bounded(name, measured, bound, rounding, kind, "≤")
+
+
+def at_least(name: str, measured: Any, bound: Any, rounding: float = 0.0, kind: str = "BOUND") -> Check:
+    """measured >= bound, up to `rounding` times the bound. Of arrays the element closest to its bound is shown."""
+    return _bounded(name, measured, bound, rounding, kind, "≥")
+
+
+def _bounded(name: str, measured: Any, bound: Any, rounding: float, kind: str, relation: str) -> Check:
+    note = ""
+    if np.ndim(measured) or np.ndim(bound):
+        m, b = (a.ravel() for a in np.broadcast_arrays(np.asarray(measured, dtype=float), np.asarray(bound, dtype=float)))
+        if not m.size:
+            return Check(name, kind, math.nan, relation, math.nan, False, note="nothing was measured")
+        excess = (m - b if relation == "≤" else b - m) / np.maximum(np.abs(b), 1e-300)
+        worst = int(np.argmax(np.where(np.isnan(excess), np.inf, excess)))
+        measured, bound, note = m[worst], b[worst], f"worst of {m.size}" if m.size > 1 else ""
+    room = rounding * abs(bound) if rounding else 0
+    holds = measured <= bound + room if relation == "≤" else measured >= bound - room
+    slack = None
+    if measured > 0 and bound > 0:
+        try:
+            slack = float(bound / measured if relation == "≤" else measured / bound)
+        except OverflowError:
+            slack = math.inf
+    return Check(name, kind, plain(measured), relation, plain(bound), bool(holds), slack=slack, note=note)
+
+
+def within(name: str, measured: float, expected: float, standard_error: float, times: float = 4) -> Check:
+    """Within so many standard errors of what is expected."""
+    allowed = times * float(standard_error)
+    holds = bool(abs(measured - expected) <= allowed)
+    away = abs(measured - expected) / standard_error if standard_error > 0 else 0.0 if measured == expected else math.inf
+    return Check(name, "STAT", float(measured), "≈", float(expected), holds, allowed, note=f"{away:.1f} standard errors away")
+
+
+def mean_is(name: str, samples: Any, expected: float, times: float = 4) -> Check:
+    """The mean of independent samples; the standard error is theirs."""
+    samples = np.asarray(samples, dtype=float).ravel()
+    return within(name, float(samples.mean()), expected, float(samples.std(ddof=1)) / math.sqrt(samples.size), times)
+
+
+def share_is(name: str, hits: int, trials: int, probability: float, times: float = 4) -> Check:
+    """The share of hits among independent trials; the standard error is sqrt(p (1 - p) / trials)."""
+    return within(name, hits / trials, probability, math.sqrt(probability * (1 - probability) / trials), times)
+
+
+def loglog_slope(x: Any, y: Any) -> tuple[float, float]:
+    """The least-squares slope of log y against log x, and R²; NaN where a logarithm does not exist."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if x.size < 2 or not (np.all(x > 0) and np.all(y > 0) and np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+        return math.nan, math.nan
+    u, v = np.log(x) - np.log(x).mean(), np.log(y) - np.log(y).mean()
+    fitted = float(u @ v / (u @ u))
+    return fitted, 1 - float(np.sum((v - fitted * u) ** 2)) / max(float(v @ v), 1e-300)
+
+
+def slope(name: str, x: Any, y: Any, expected: float, tolerance: float, r2: float = 0.98) -> Check:
+    """A rate: y ~ x^expected over at least four points, on a straight line in log-log."""
+    fitted, quality = loglog_slope(x, y)
+    holds = abs(fitted - expected) <= tolerance and quality >= r2 and np.size(x) >= 4
+    return Check(name, "RATE", fitted, "≈", expected, bool(holds), tolerance, note=f"R² = {quality:.4f}, {np.size(x)} points")
+
+
+def published(name: str, measured: float, value: float, tolerance: float) -> Check:
+    """A number of the literature, within a tolerance."""
+    return Check(name, "TABLE", plain(measured), "≈", plain(value), bool(abs(measured - value) <= tolerance), float(tolerance))
+
+
+def printed(check: Check, erratum: str = "") -> Check:
+    """The claim as it was printed: a control (it must fail) that makes the verdict `REFUTED AS PRINTED, CONFIRMED AS CORRECTED`."""
+    return dataclasses.replace(check, kind="REFUTE", erratum=erratum)
+
+
+def vacuous(check: Check, erratum: str) -> Check:
+    """A control that shows an erratum without refuting the statement: where the printed form claims more, the argument says nothing."""
+    return dataclasses.replace(check, erratum=erratum)

@@ -1,0 +1,1 @@
+"""Threshold units, perceptrons, counting, associative memory, regression"""

@@ -1,0 +1,146 @@
+"""How many Boolean functions one threshold unit computes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations, product
+
+import numpy as np
+
+from headway.core.config import demand
+from headway.lab import style
+from headway.lab.checks import Check, at_least, at_most, equal, published
+from headway.lab.classical.cover_count import cover, separable
+from headway.lab.classical.threshold_unit import cube
+from headway.lab.experiment import Experiment
+
+SEPARABLE = {1: 4, 2: 14, 3: 104, 4: 1882, 5: 94572}  # OEIS A000609
+CLASSES = {1: 2, 2: 4, 3: 14, 4: 222}  # OEIS A000370: functions up to permuting and negating inputs and negating the output
+
+
+@dataclass(frozen=True)
+class Config:
+    n: int = 4  # inputs up to which linear programs decide
+    exhaustive: int = 3  # inputs up to which every function is tried, without symmetry
+    weights: int = 5  # largest integer weight in the construction for five inputs
+
+    def __post_init__(self) -> None:
+        demand((2 <= self.n <= 4, "n is 2 to 4 (five inputs have 2^32 functions)"), (2 <= self.exhaustive <= 4, "exhaustive is 2 to 4"))
+        demand((1 <= self.weights <= 9, "weights is 1 to 9"))
+
+
+def tables(n: int) -> np.ndarray:
+    """All 2^(2^n) truth tables, one in each row, in the order of their codes."""
+    return ((np.arange(2 ** (2**n))[:, None] >> np.arange(2**n)) & 1).astype(np.int8)
+
+
+def codes(values: np.ndarray) -> np.ndarray:
+    """The truth tables (last axis) as whole numbers."""
+    return np.rint(values.astype(float) @ 2.0 ** np.arange(values.shape[-1])).astype(np.int64)  # exact: at most 32 bits
+
+
+def classes(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The code of one function of each symmetry class, and the sizes: connected parts under swaps and one negation of inputs, and ¬f."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    f, x, here = tables(n), cube(n), np.arange(2 ** (2**n))
+    moved = [x[:, [*range(i), i + 1, i, *range(i + 2, n)]] for i in range(n - 1)] + [x ^ (np.arange(n) == 0)]
+    images = [codes(f[:, y @ (1 << np.arange(n))]) for y in moved] + [here[::-1]]
+    edges = (np.tile(here, len(images)), np.concatenate(images))
+    _, label = connected_components(coo_array((np.ones(edges[0].size), edges), shape=(here.size, here.size)), directed=False)
+    _, first, sizes = np.unique(label, return_index=True, return_counts=True)
+    return first, sizes
+
+
+def feasible(f: np.ndarray, n: int) -> bool:
+    """Linear program: is there (w, b) with y_i (wᵀx_i + b) >= 1 for y = 2f - 1?"""
+    from scipy.optimize import linprog
+
+    z = (2.0 * f - 1)[:, None] * np.hstack([cube(n), np.ones((2**n, 1))])
+    return linprog(np.zeros(n + 1), -z, -np.ones(2**n), bounds=(None, None)).status == 0
+
+
+def mcculloch_pitts(n: int) -> np.ndarray:
+    """The codes of 1{σᵀx >= θ} for all signs σ and half-integer θ."""
+    sums = cube(n) @ np.array(list(product((-1, 1), repeat=n))).T
+    return np.unique(codes((sums[None] >= np.arange(-n, n + 2)[:, None, None] - 0.5).transpose(0, 2, 1)))
+
+
+def by_weights(n: int, largest: int) -> np.ndarray:
+    """The codes of 1{wᵀx >= θ} for integer weights |w_i| <= largest: sorted w >= 0 first, then all permutations and negations of inputs."""
+    x = cube(n)
+    sorted_ = np.array(list(combinations_with_replacement(range(largest + 1), n)))
+    thresholds = np.arange(n * largest + 2)
+    found = np.unique(((x @ sorted_.T).T[:, None] >= thresholds[:, None]).reshape(-1, 2**n), axis=0)
+    reach = np.array([x[:, p] @ (1 << np.arange(n)) for p in permutations(range(n))])
+    moves = np.unique((reach[:, None, :] ^ np.arange(2**n)[:, None]).reshape(-1, 2**n), axis=0)
+    return np.unique(np.concatenate([codes(f[moves]) for f in found]))
+
+
+class ThresholdFunctionCount(Experiment):
+    """Of the 2^(2^n) Boolean functions a linear threshold unit computes 4, 14, 104, 1882, 94572 for n = 1 … 5.
+
+    f is linearly separable if a linear program finds real (w, b) with
+
+        y_i (wᵀx_i + b) >= 1     for all x_i ∈ {0, 1}^n,     y_i = 2 f(x_i) - 1.
+
+    Units with all weights ±1 compute only 2 + n 2^n: 4, 10, 26, 66. At n = 2 the missing functions are XOR and XNOR. Cover's count for
+    2^n points in general position in dimension n + 1 is 4, 14, 128, 3882: attained for n <= 2 only, since corners of a cube are not in
+    general position. For n = 4 one function of each of the 222 symmetry classes is tried; for n = 5 all functions of integer weights up
+    to 5 are built: a lower bound, which equals the published number.
+    """
+
+    lecture = "C, E"
+    kinds = ("EXACT", "TABLE")
+    cost = "M"
+    source = (
+        "Muroga 1971, Threshold Logic and Its Applications; https://oeis.org/A000609; Cover 1965, https://doi.org/10.1109/PGEC.1965.264137"
+    )
+    assumptions = ("real weights and a threshold", "inputs are 0 or 1")
+    aliases = ("number of threshold functions", "linearly separable Boolean functions")
+    panels = 1
+    small = {"n": 3}
+    full = {"exhaustive": 4, "weights": 6}
+
+    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        self.separable, self.pitts = {}, {n: mcculloch_pitts(n).size for n in range(1, 6)}
+        for n in range(1, c.n + 1):
+            first, sizes = classes(n)
+            yield equal(f"symmetry classes, n = {n}", first.size, CLASSES[n])
+            good = np.array([feasible(f, n) for f in tables(n)[first]])
+            self.separable[n] = int(sizes[good].sum())
+            yield equal(f"separable by linear programs, n = {n}", self.separable[n], SEPARABLE[n])
+            yield at_most(f"Cover's count for general position, n = {n}", self.separable[n], cover(2**n, n + 1), kind="EXACT")
+        yield equal("Cover's count is attained, n = 2", self.separable[2], cover(4, 3))
+        for n in range(1, c.exhaustive + 1):  # a second way: every function, and a certificate for each (Gordan)
+            z = np.hstack([cube(n), np.ones((2**n, 1))])
+            every = np.array([separable(y[:, None] * z) for y in 2.0 * tables(n)[: 2 ** (2**n) // 2] - 1])
+            yield equal(f"every function tried, n = {n}", 2 * int(every.sum()), SEPARABLE[n])
+            if n == 2:
+                missing = np.flatnonzero(~np.append(every, every[::-1]))
+                yield equal("the functions missing at n = 2 are XOR and XNOR", missing, codes(np.array([[0, 1, 1, 0], [1, 0, 0, 1]])))
+        for n, known in zip(range(1, 5), (4, 10, 26, 66), strict=True):
+            yield equal(f"units with weights ±1, n = {n}", self.pitts[n], known)
+        yield equal("2 + n 2^n of them, n = 5", self.pitts[5], 2 + 5 * 2**5)
+        built = by_weights(5, c.weights)
+        self.separable[5] = built.size
+        yield published(f"built with integer weights up to {c.weights}, n = 5", built.size, SEPARABLE[5], 0)
+        yield at_least("the ±1 units are among them, n = 5", int(np.isin(mcculloch_pitts(5), built).sum()), self.pitts[5], kind="EXACT")
+
+    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        yield equal("a linear program separates XOR", feasible(np.array([0, 1, 1, 0]), 2), True)
+        yield equal("corners of a cube as if in general position, n = 3", self.separable[3], cover(8, 4))
+        yield equal("weights ±1 are enough for all separable functions, n = 2", self.pitts[2], SEPARABLE[2])
+        yield equal("integer weights up to 4 are enough, n = 5", by_weights(5, 4).size, SEPARABLE[5])
+
+    def plot(self, c: Config, axes: "style.Panels") -> None:
+        n = range(1, 6)
+        counts = {"all Boolean functions": [2 ** (2**k) for k in n], "Cover's count": [cover(2**k, k + 1) for k in n]}
+        counts |= {"linearly separable": [self.separable.get(k, SEPARABLE[k]) for k in n], "weights ±1": [self.pitts[k] for k in n]}
+        for i, (name, colour) in enumerate(zip(counts, (style.LINE, "none", style.BLUE, style.ORANGE), strict=True)):
+            look = {"color": colour, "edgecolor": style.SOFT, "linewidth": 0.8, "linestyle": "--" if colour == "none" else "-"}
+            bars = axes[0].bar(np.arange(1, 6) + 0.22 * (i - 1.5), counts[name], 0.2, **look, label=name)
+            axes[0].bar_label(bars, [{412736: "4.1·10⁵", 2**32: "4.3·10⁹"}.get(v, str(v)) for v in counts[name]], padding=2, fontsize=8)
+        axes[0].set(title="Few functions are linearly separable", xlabel="inputs n", ylabel="Boolean functions")
+        axes[0].set(yscale="log", ylim=(1, 1e11))
+        axes[0].legend(loc="upper left")

@@ -1,0 +1,210 @@
+"""What `headway lab ...` does. Listing, showing and every misspelling answer without loading numpy."""
+
+import argparse
+import json
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.core.errors import ConfigError, UsageError
+from headway.core.files import disk_errors, expect_writable, write_text, write_whole
+from headway.core.registry import ROOT, Entry
+from headway.lab import catalog, errata
+
+if TYPE_CHECKING:
+    from headway.lab.result import Result
+
+FOLDER = "runs/lab"  # where the figures of named experiments go
+EXAMPLES = """\
+examples:
+  headway lab list                             by module, with lecture, kind and cost
+  headway lab show telgarsky-32                the statement, its assumptions and source, what was misprinted
+  headway lab run telgarsky-32 --set L=3       table of measured against bound, verdict, figure
+  headway lab run depth --seed 1               all experiments of a module
+  headway lab run pwl-relu-sum --network net.safetensors
+  headway lab run --all --json results.json    everything, in parallel
+  headway lab report --out report.html         one page with every figure, table and verdict
+  headway lab errata                           what is printed, what is right, and the run that shows it"""
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    p.add_argument("action", choices=["list", "show", "run", "report", "errata", "docs"], help="what to do; see the examples")
+    p.add_argument("names", nargs="*", help="experiments or modules: `headway lab list` names them")
+    p.add_argument("--all", action="store_true", help="run: every experiment")
+    p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="run: a parameter of the experiment; may be repeated")
+    p.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed gives the same numbers and figures (default 0)")
+    p.add_argument("--full", action="store_true", help="larger parameters")
+    p.add_argument("--network", metavar="FILE", help="run: a network of your own, the state_dict of a Sequential as .safetensors")
+    p.add_argument("--out", metavar="PATH", help=f"run, docs: a directory (run: {FOLDER}); report: a file (report.html)")
+    p.add_argument("--json", metavar="FILE", help="run: the results as JSON")
+    p.add_argument("--jobs", type=int, metavar="N", help="processes (default: one for each core)")
+
+
+def do_lab(a: argparse.Namespace) -> int:
+    if a.seed < 0:
+        raise UsageError(f"`--seed {a.seed}` should not be negative")
+    if a.action in ("list", "errata") and a.names:
+        for name in a.names:
+            catalog.module(name)
+    return {"list": _list, "show": _show, "run": _run, "report": _report, "errata": _errata, "docs": _docs}[a.action](a)
+
+
+def _list(a: argparse.Namespace) -> int:
+    for name, title in catalog.modules().items():
+        if not a.names or name in a.names:
+            print(f"{name}: {title}")
+            for entry in catalog.module(name):
+                facts = entry.facts
+                kind = "+".join(facts.get("kinds", ())) + ("  own network" if "examine" in facts["methods"] else "")
+                print(f"  {catalog.identity(entry):26} {facts.get('lecture', ''):8} {facts.get('cost', 'S')}  {kind:24} {entry.summary}")
+    return 0
+
+
+def _show(a: argparse.Namespace) -> int:
+    if not a.names:
+        raise UsageError("which experiment?", "`headway lab list` names them.")
+    print("\n\n".join(shown(catalog.find(name)) for name in a.names))
+    return 0
+
+
+def shown(entry: Entry) -> str:
+    """What the file says of itself."""
+    facts, name = entry.facts, catalog.identity(entry)
+    lines = [f"{name} ({catalog.module_of(entry)})", "", entry.doc, ""]
+    lines += [f"lecture:     {', '.join(f'{key} ({errata.NOTES.get(key, key)})' for key in facts.get('lecture', '').split(', '))}"]
+    lines += [f"kind, cost:  {' + '.join(facts.get('kinds', ()))}, {facts.get('cost', 'S')}", f"source:      {facts.get('source', '')}"]
+    lines += [f"assumes:     {text}" for text in facts.get("assumptions", ())]
+    for erratum in errata.of(facts.get("errata", ())):
+        lines += ["", *_erratum(erratum)]
+    if entry.options:
+        lines += ["", "parameters:", *(f"  --set {f'{o.name}={_plain(o.default)}':32} {o.type:18} {o.meaning}" for o in entry.options)]
+    if facts.get("full"):
+        lines.append("  --full: " + ", ".join(f"{k}={_plain(v)}" for k, v in facts["full"].items()))
+    if "examine" in facts["methods"]:
+        lines.append("  --network FILE: a network of your own")
+    return "\n".join([*lines, "", f"file: headway/{entry.path.relative_to(ROOT)}"])
+
+
+def _plain(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _erratum(erratum: errata.Erratum) -> list[str]:
+    lines = []
+    for title, text in (("printed", erratum.printed), ("correct", erratum.correct), ("source", erratum.source)):
+        if text:
+            lines += textwrap.wrap(text, 110, initial_indent=f"  {title}: ", subsequent_indent=" " * 11)
+    return [f"erratum {erratum.id}", *lines]
+
+
+def _errata(a: argparse.Namespace) -> int:
+    known = {catalog.identity(entry) for entry in catalog.every()}
+    note = ""
+    for erratum in errata.register():
+        if erratum.id[0] != note:
+            note = erratum.id[0]
+            print(f"Notes {note}: {errata.NOTES[note]}\n")
+        runs = [f"headway lab run {name}" + ("" if name in known else " (not built yet)") for name in erratum.exposed_by]
+        print("\n".join([*_erratum(erratum), "  shown by: " + ("; ".join(runs) or "nothing to run"), ""]))
+    return 0
+
+
+def _run(a: argparse.Namespace) -> int:
+    if a.all == bool(a.names):
+        raise UsageError("which experiments?", "name some (`headway lab list`), or `--all`.")
+    chosen = catalog.every() if a.all else catalog.select(a.names)
+    if (a.set or a.network) and len(chosen) != 1:
+        raise UsageError(f"`--set` and `--network` are for one experiment, not {len(chosen)}")
+    if a.json:
+        expect_writable(Path(a.json))
+    if len(chosen) == 1:
+        results = [_one(a, chosen[0])]
+        print(results[0].text())
+    else:
+        results = _many(a, chosen)
+        print(f"\n{summary(results)}")
+    out = a.out or (None if a.all else FOLDER)
+    if out:
+        print("\n".join(_write(result, Path(out)) for result in results))
+    if a.json:
+        text = json.dumps([r.to_json() for r in sorted(results, key=lambda r: (r.module, r.id))], indent=2, ensure_ascii=False)
+        write_text(Path(a.json), text + "\n")
+        print(f"results: {a.json}")
+    return 0 if all(result.ok for result in results) else 1
+
+
+def _one(a: argparse.Namespace, entry: Entry) -> "Result":
+    parameters = catalog.typed(entry, a.set)
+    if a.network and "examine" not in entry.facts["methods"]:
+        able = ", ".join(f"`{catalog.identity(e)}`" for e in catalog.every() if "examine" in e.facts["methods"])
+        raise ConfigError(f"`{catalog.identity(entry)}` has no place for a network of your own", f"these have: {able}.")
+    from headway.lab import runner
+    from headway.lab.relu_net import ReluNet
+
+    network = ReluNet.load(a.network) if a.network else None
+    return runner.run(entry.name, a.seed, parameters, full=a.full, network=network)
+
+
+def _many(a: argparse.Namespace, chosen: list[Entry]) -> "list[Result]":
+    """All of them, with a line for each that is finished."""
+    from headway.lab import runner
+
+    results = []
+    for result in runner.run_many(chosen, a.seed, a.full, a.jobs):
+        results.append(result)
+        print(f"[{len(results):3}/{len(chosen)}] {result.id:26} {result.seconds:6.2f} s  {result.verdict}", flush=True)
+        for reason in result.reasons:
+            print(f"          - {reason}")
+    return results
+
+
+def summary(results: "list[Result]") -> str:
+    """How many of each verdict, the slack aside, and those that were not reproduced by name."""
+    counts: dict[str, int] = {}
+    for result in results:
+        kind = "BOUND HOLDS" if result.verdict.startswith("BOUND HOLDS") else result.verdict
+        counts[kind] = counts.get(kind, 0) + 1
+    lines = [f"{len(results)} experiments, {sum(r.seconds for r in results):.0f} s of computing"]
+    lines += [f"  {count:3} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1])]
+    return "\n".join([*lines, *(f"  not reproduced: {r.id}" for r in results if not r.ok)])
+
+
+def _write(result: "Result", folder: Path) -> str:
+    """Figure and numbers of one experiment as files; what was written."""
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / f"{result.id}.json", json.dumps(result.to_json(), indent=2, ensure_ascii=False) + "\n")
+    if not result.svg:
+        return f"numbers: {folder / result.id}.json"
+    write_text(folder / f"{result.id}.svg", result.svg)
+    if result.drawing:
+        write_whole(folder / f"{result.id}.png", lambda part: part.write_bytes(result.png()))
+    return f"figure: {folder / result.id}.svg{', .png' if result.drawing else ''}; numbers: {result.id}.json"
+
+
+def _report(a: argparse.Namespace) -> int:
+    path = Path(a.out or "report.html")
+    expect_writable(path)
+    results = _many(a, catalog.select(a.names) if a.names else catalog.every())
+    from headway.lab.page import report_page
+
+    write_text(path, report_page(results))
+    print(f"\n{summary(results)}\nreport: {path}")
+    return 0 if all(result.ok for result in results) else 1
+
+
+def _docs(a: argparse.Namespace) -> int:
+    folder = Path(a.out or "docs/lab")
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    results = _many(a, catalog.select(a.names) if a.names else catalog.every())
+    from headway.lab.page import markdown
+
+    for name in dict.fromkeys(result.module for result in results):
+        mine = [result for result in results if result.module == name]
+        write_text(folder / f"{name}.md", markdown(name, mine))
+        for result in mine:
+            if result.svg:
+                write_text(folder / f"{result.id}.svg", result.svg)
+    print(f"\n{summary(results)}\npages: {folder}")
+    return 0 if all(result.ok for result in results) else 1

@@ -1,0 +1,1 @@
+"""Depth separation, smooth functions, composition, circuits"""

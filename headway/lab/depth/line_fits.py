@@ -1,0 +1,45 @@
+"""The best piecewise-linear fit, jumps allowed, with breakpoints on a grid: a dynamic programme over lines fitted in L1.
+
+The restriction to the grid makes the error an upper bound on the best one: it shows how tight a lower bound is, and proves nothing.
+"""
+
+import numpy as np
+
+from headway.lab.pwl1d import Pwl, l1_distance
+
+GRID, LONGEST = 128, 24  # cells of [0, 1]; intervals that are longer get the line ½
+
+
+def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
+    """A near-best line (value at 0, slope) and its L1 error on each interval, "start modulo 4, length": f repeats after four cells."""
+    from scipy.optimize import linprog
+
+    cost = np.arange(GRID + 1) * np.full((4, 1), 0.25 / GRID)  # the line ½ errs by ¼ on average
+    lines = np.full((4, GRID + 1, 2), [0.5, 0.0])
+    for start in range(4):
+        for length in range(1, LONGEST + 1):
+            x = (start + (np.arange(4 * length) + 0.5) / 4) / GRID  # the linear programme sees four points of each cell
+            A, eye, b = np.stack([np.ones(x.size), x], axis=1), np.eye(x.size), f(x)
+            both = np.block([[A, -eye], [-A, -eye]])
+            fit = linprog(np.append([0, 0], np.ones(x.size)), both, np.append(b, -b), bounds=[(None, None)] * 2 + [(0, None)] * x.size)
+            line = Pwl(np.zeros(1), fit.x[:1], fit.x[1], fit.x[1])  # measured exactly, whatever the programme saw
+            error = l1_distance(f, line, start / GRID, (start + length) / GRID)
+            if error < cost[start, length]:
+                cost[start, length], lines[start, length] = error, fit.x[:2]
+    return cost, lines
+
+
+def best_by_pieces(cost: np.ndarray, most: int) -> tuple[np.ndarray, list[int]]:
+    """Least total cost of 1 … `most` intervals that cover the grid, and the ends of the best 16."""
+    steps = np.full((GRID, GRID + 1), np.inf)
+    for i in range(GRID):
+        steps[i, i + 1 :] = cost[i % 4, 1 : GRID + 1 - i]
+    total, choice = [steps[0]], [np.zeros(GRID + 1, dtype=int)]
+    for _ in range(most - 1):
+        every = total[-1][:GRID, None] + steps
+        total.append(every.min(axis=0))
+        choice.append(every.argmin(axis=0))
+    ends = [GRID]
+    for k in range(min(most, 16) - 1, 0, -1):
+        ends.append(int(choice[k][ends[-1]]))
+    return np.array([t[GRID] for t in total]), [0, *ends[::-1]]

@@ -1,0 +1,111 @@
+"""The results as pages: one self-contained HTML report, and one Markdown page for each module."""
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+
+from headway.core.registry import Entry
+from headway.inspect.page import document, escape, heading
+from headway.lab import catalog, errata, style
+from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED
+from headway.lab.result import Result
+
+INTRO = "Each experiment measures what a statement of the lecture notes says, compares, and breaks an assumption to see the claim fail."
+
+
+def report_page(results: Sequence[Result]) -> str:
+    """Every figure, table, verdict and erratum, by module."""
+    entries = {catalog.identity(entry): entry for entry in catalog.every()}
+    by_module = {name: _ordered(results, name) for name in catalog.modules()}
+    contents, body = "", ""
+    for name, mine in by_module.items():
+        if mine:
+            links = "".join(f'<li><a href="#{r.id}">{r.id}</a> {badge(r, short=True)}</li>' for r in mine)
+            title = escape(catalog.modules()[name])
+            contents += f'<section><h3><a href="#module-{name}">{name}</a></h3><ul>{links}</ul></section>'
+            body += f'<h2 id="module-{name}">{title}</h2>\n' + "".join(section(r, entries[r.id]) for r in mine)
+    good = sum(result.ok for result in results)
+    head = heading("The lab", INTRO) + f'<p class="soft">{good} of {len(results)} experiments reproduced or skipped with a reason.</p>'
+    key = "<p class='soft'>Grey rows are controls: the claim with an assumption broken, or as it was printed. They must fail.</p>"
+    style_sheet = files("headway.lab").joinpath("lab.css").read_text(encoding="utf-8")
+    return document("The lab", f'<style>{style_sheet}</style>{head}{key}<nav class="panel">{contents}</nav>\n{body}', {"maps": []})
+
+
+def section(result: Result, entry: Entry) -> str:
+    facts = entry.facts
+    meta = f"notes {facts.get('lecture', '')} · {' + '.join(facts.get('kinds', ()))} · seed {', '.join(map(str, result.seeds))}"
+    settings = ", ".join(f"{k} = {v}" for k, v in result.config.items())
+    parts = [f'<article class="panel" id="{result.id}"><header><h3>{result.id}</h3>{badge(result)}<small>{meta}</small></header>']
+    parts += [statement(entry.doc)]
+    if result.reasons:
+        parts.append('<ul class="reasons">' + "".join(f"<li>{escape(reason)}</li>" for reason in result.reasons) + "</ul>")
+    if result.svg:
+        parts.append(f'<div class="figure">{style.inline(result.svg)}</div>')
+    parts += [box(erratum) for erratum in errata.of(facts.get("errata", ()))]
+    if result.checks:
+        parts.append(
+            f"<details open><summary>Measured against theory: {len(result.checks)} checks</summary>{result.table_html()}</details>"
+        )
+    assumptions = "; ".join(escape(text) for text in facts.get("assumptions", ()))
+    command = f"headway lab run {result.id}" + (f" --seed {result.seed}" if result.seed else "")
+    tail = [f"Assumes: {assumptions}" if assumptions else "", f"Source: {linked(facts.get('source', ''))}", escape(settings)]
+    parts.append("<footer>" + "<br>".join(t for t in [*tail, f"<code>{command}</code>"] if t) + "</footer></article>\n")
+    return "\n".join(parts)
+
+
+def badge(result: Result, short: bool = False) -> str:
+    kind = {NOT_REPRODUCED: "bad", REFUTED: "refuted", SKIPPED: "skipped"}.get(result.verdict, "good")
+    brief = {"good": "✓", "bad": "✗", "refuted": "✓ corrected", "skipped": "skipped"}[kind]
+    return f'<span class="badge {kind}" title="{escape(result.verdict)}">{brief if short else escape(result.verdict)}</span>'
+
+
+def statement(doc: str) -> str:
+    """The docstring: the first line is the claim, indented lines are equations."""
+    first, _, rest = doc.partition("\n")
+    parts = [f'<p class="claim">{escape(first)}</p>']
+    for block in re.split(r"\n\s*\n", rest.strip("\n")):
+        if block.startswith("    "):
+            lines = block.split("\n")
+            indent = min(len(line) - len(line.lstrip()) for line in lines)
+            parts.append("<pre>" + escape("\n".join(line[indent:] for line in lines)) + "</pre>")
+        elif block.strip():
+            parts.append(f"<p>{escape(' '.join(block.split()))}</p>")
+    return "\n".join(parts)
+
+
+def box(erratum: errata.Erratum) -> str:
+    source = f"<br><small>{escape(erratum.source)}</small>" if erratum.source else ""
+    words = f"<b>Printed:</b> {emphasised(erratum.printed)}<br><b>Correct:</b> {emphasised(erratum.correct)}{source}"
+    return f'<aside class="erratum"><b class="id">Erratum {erratum.id}</b>{words}</aside>'
+
+
+def emphasised(text: str) -> str:
+    """Escaped text in which `*word*` is emphasis; the star of a convolution or of an optimum is not."""
+    return re.sub(r"(?<!\w)\*([A-Za-z][A-Za-z ]*)\*(?!\w)", r"<em>\1</em>", escape(text))
+
+
+def linked(text: str) -> str:
+    """Escaped text whose addresses are links."""
+    return re.sub(r"https://[^\s,;]+", lambda m: f'<a href="{m[0]}">{m[0]}</a>', escape(text))
+
+
+def _ordered(results: Sequence[Result], module: str) -> list[Result]:
+    return sorted((r for r in results if r.module == module), key=lambda r: r.id)
+
+
+def markdown(module: str, results: Sequence[Result]) -> str:
+    """A page of the documentation: statement, figure and verdict of each experiment of a module."""
+    entries = {catalog.identity(entry): entry for entry in catalog.module(module)}
+    lines = [f"# {catalog.modules()[module]}", "", f"Made by `headway lab docs`; `headway lab run {module}` repeats it.", ""]
+    for result in _ordered(results, module):
+        entry = entries[result.id]
+        lines += [
+            f"## {result.id}",
+            "",
+            f"**{result.verdict}** · notes {entry.facts.get('lecture', '')} · {entry.facts.get('source', '')}",
+            "",
+        ]
+        lines += [entry.doc, "", *([f"![{entry.summary}]({result.id}.svg)", ""] if result.svg else [])]
+        for erratum in errata.of(entry.facts.get("errata", ())):
+            lines += [f"> **Erratum {erratum.id}.** Printed: {erratum.printed}. Correct: {erratum.correct}.", ""]
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""Run experiments: one here, or many in processes of one thread each."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from headway.core.config import to_json
+from headway.core.errors import ConfigError
+from headway.core.registry import Entry
+from headway.lab import catalog
+from headway.lab.checks import Check
+from headway.lab.experiment import NOT_REPRODUCED, SEEDS, SKIPPED, DataMissing, Experiment, judge
+from headway.lab.result import Result
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def run(name: str, seed: int = 0, parameters: Mapping[str, Any] = NONE, *, full: bool = False, network: Any = None) -> Result:
+    """One experiment with its own random numbers; the same seed gives the same result and figure."""
+    entry = catalog.find(name)
+    if type(seed) is not int or seed < 0:
+        raise ConfigError(f"the seed is {seed!r}, expected a whole number that is not negative")
+    chosen = (entry.facts.get("full") or {} if full else {}) | dict(parameters)
+    return conduct(entry.load(), catalog.configured(entry, chosen), seed, catalog.identity(entry), catalog.module_of(entry), network)
+
+
+def conduct(cls: type[Experiment], config: Any, seed: int = 0, name: str = "", module: str = "", network: Any = None) -> Result:
+    """Measure, sample over the seeds, try the controls, judge."""
+    experiment, start = cls(), time.perf_counter()
+    checks: list[Check] = []
+    controls: list[Check] = []
+    seeds = tuple(range(seed, seed + SEEDS)) if cls.sample is not Experiment.sample and network is None else (seed,)
+    try:
+        if network is not None:
+            from headway.lab.relu_net import ReluNet
+
+            checks += experiment.examine(ReluNet.of(network), config, np.random.default_rng(seed))
+        else:
+            checks += experiment.measure(config, np.random.default_rng(seed))
+            for s in seeds if cls.sample is not Experiment.sample else ():
+                checks += (check.of_seed(s) for check in experiment.sample(config, np.random.default_rng(s)))
+        controls += experiment.control(config, np.random.default_rng(seed))
+        kinds = cls.kinds if network is None else ()
+        verdict, reasons = judge(kinds, checks, controls)
+    except DataMissing as missing:
+        verdict, reasons = SKIPPED, (str(missing),)
+    seconds = round(time.perf_counter() - start, 3)
+    parameters = to_json(config)
+    return Result(
+        name or cls.__name__, module, verdict, reasons, tuple(checks), tuple(controls), parameters, seed, seeds, seconds,
+        drawing=None if network is not None or verdict == SKIPPED else (experiment, config),
+    )  # fmt: skip
+
+
+def failure(name: str, module: str, seed: int, problem: BaseException) -> Result:
+    """The result of an experiment that raised: a bug of the lab, said and counted like any other."""
+    reason = f"{type(problem).__name__}: {problem}"
+    return Result(name, module, NOT_REPRODUCED, (reason,), (), (), {}, seed, (seed,), 0.0)
+
+
+def _in_process(name: str, seed: int, full: bool) -> tuple[dict[str, Any], str]:
+    """What a worker does: the result as plain values, and its figure."""
+    try:
+        result = run(name, seed, full=full)
+        return result.to_json(), result.svg
+    except Exception as problem:
+        return failure(name, catalog.module_of(catalog.find(name)), seed, problem).to_json(), ""
+
+
+def run_many(entries: Sequence[Entry], seed: int = 0, full: bool = False, jobs: int | None = None) -> Iterator[Result]:
+    """Results as they are finished, the expensive experiments first; each process computes with one thread."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jobs = max(1, min(jobs or cores, len(entries)))
+    queue = sorted(entries, key=lambda entry: "LMS".find(entry.facts.get("cost", "S")))
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ |= dict.fromkeys(ONE_THREAD, "1")
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            names = {pool.submit(_in_process, catalog.identity(entry), seed, full): entry for entry in queue}
+            try:
+                for done in as_completed(names):
+                    entry, problem = names[done], done.exception()
+                    if problem is not None:  # the process itself died
+                        yield failure(catalog.identity(entry), catalog.module_of(entry), seed, problem)
+                    else:
+                        record, svg = done.result()
+                        yield Result.from_json(record, svg)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

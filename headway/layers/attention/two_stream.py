@@ -1,0 +1,67 @@
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from headway.layers.attention.weights import Weights
+from headway.layers.positions.relative import Relative
+from headway.layers.scores.scaled import Scaled
+
+Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]
+
+
+class TwoStream(nn.Module):
+    """Two-stream attention of XLNet: content that has seen its token, queries that know only their place.
+
+        g_j <- Attention(Q = g_j, K V = h_i for i before j in the order)        h_j <- Attention(Q = h_j, K V = h_i for i before j, and j)
+
+    Both streams share their weights. Yang et al. 2019, "XLNet", https://arxiv.org/abs/1906.08237, section 2.3; lecture A.
+    """
+
+    aliases = ("two-stream self-attention", "XLNet attention")
+    shape = "two streams"
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(width, width)
+        self.remember = nn.Linear(width, 2 * width)  # K and V of all heads
+        self.weights = Weights(Scaled(width // heads))
+        self.position = Relative(width // heads, heads)
+        self.output = nn.Linear(width, width)
+
+    def _ask(self, x: Float[Tensor, "b t d"]) -> Float[Tensor, "b h t e"]:
+        return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def _keys(self, h: Float[Tensor, "b s d"]) -> tuple[Tensor, ...]:
+        return tuple(y.transpose(1, 2) for y in self.remember(h).unflatten(-1, (2, self.heads, -1)).unbind(2))
+
+    def forward(
+        self, h: Float[Tensor, "b t d"], g: Float[Tensor, "b t d"], rank: Float[Tensor, "t+1"]
+    ) -> tuple[Float[Tensor, "b t d"], Float[Tensor, "b t d"]]:
+        """`rank` says when each place is filled. Content stands at the places 0 .. t-1, queries at 1 .. t."""
+        k, v = self._keys(h)
+        seen, asked = visible(rank)
+        q, p = self._ask(h), self._ask(g)
+        h = self.weights(q, k, v, seen, bias=self.position.bias(q, k, 0))
+        g = self.weights(p, k, v, asked, bias=self.position.bias(p, k, 1))
+        return self.output(h.transpose(1, 2).flatten(2)), self.output(g.transpose(1, 2).flatten(2))
+
+    def start(self, batch: int) -> Cache:
+        like = self.output.weight
+        empty = like.new_empty(batch, self.heads, 0, like.shape[0] // self.heads)
+        return empty, empty, 0
+
+    def step(self, h: Float[Tensor, "b d"], g: Float[Tensor, "b d"], state: Cache) -> tuple[Tensor, Tensor, Any]:
+        """From left to right: the content of one place, and the query for the next."""
+        k, v = (torch.cat((old, new), 2) for old, new in zip(state, self._keys(h.unsqueeze(1)), strict=False))
+        q = self._ask(torch.stack((h, g), 1))  # at places p and p + 1, where p is the last key's
+        y = self.output(self.weights(q, k, v, bias=self.position.bias(q, k, state[2])).transpose(1, 2).flatten(2))
+        return y[:, 0], y[:, 1], (k, v, state[2] + 1)
+
+
+def visible(rank: Float[Tensor, "t+1"]) -> tuple[Bool[Tensor, "t t"], Bool[Tensor, "t t"]]:
+    """Which content (columns, places 0 .. t-1) the content at 0 .. t-1 and the queries at 1 .. t may see."""
+    content, queries = rank[:-1], rank[1:]
+    return content[None, :] <= content[:, None], content[None, :] < queries[:, None]

@@ -1,0 +1,1 @@
+"""Convolutions: the same small filter at every place."""

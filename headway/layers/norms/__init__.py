@@ -1,0 +1,1 @@
+"""Normalisations: what keeps activations at one scale."""

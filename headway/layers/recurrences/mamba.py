@@ -1,0 +1,108 @@
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from headway.layers.recurrences.scan import linear_scan
+
+State = tuple[Float[Tensor, "b c k"], Float[Tensor, "b c n"]]
+PIECE = 64  # positions whose states exist at the same time: b * PIECE * c * n numbers, for sequences of any length
+
+
+class Mamba(nn.Module):
+    """Selective state space: what is written, kept and read depends on the input.
+
+        u, z = W x           v = silu(conv_4(u))           dt = softplus(W_dt W_r v + b)        B, C = W_B v, W_C v
+        h_t = exp(dt A) * h_{t-1} + dt * B_t v_t           y_t = C_t h_t + D v_t                out = W_o (y * silu(z))
+
+    A = -exp(.) is real and begins at -1 ... -n (S4D-real); W_B and W_C give n numbers that all channels share. Gu & Dao 2023,
+    https://arxiv.org/abs/2312.00752.
+    """
+
+    aliases = ("selective state space", "selective scan", "S6")
+    causal = True
+
+    def __init__(self, inputs: int, width: int, states: int = 16, expand: int = 2, window: int = 4) -> None:
+        super().__init__()
+        inner, rank = expand * width, -(-width // 16)
+        self.sizes = [rank, states, states]
+        self.input = nn.Linear(inputs, 2 * inner, bias=False)
+        self.convolution = nn.Conv1d(inner, inner, window, groups=inner, padding=window - 1)
+        self.select = nn.Linear(inner, sum(self.sizes), bias=False)  # W_r, W_B and W_C
+        self.dt = nn.Linear(rank, inner)
+        self.A = nn.Parameter(torch.arange(1, states + 1).to(self.dt.weight.dtype).log().repeat(inner, 1))  # log(-A)
+        self.D = nn.Parameter(torch.ones(inner))
+        self.output = nn.Linear(inner, width, bias=False)
+        nn.init.uniform_(self.dt.weight, -(rank**-0.5), rank**-0.5)
+        dt = (math.log(1e-3) + torch.rand(inner) * math.log(100.0)).exp()  # log-uniform between 0.001 and 0.1
+        self.dt.bias.data = dt + (-(-dt).expm1()).log()  # the inverse of softplus
+
+    def _select(self, v: Float[Tensor, "*b c"]) -> tuple[Float[Tensor, "*b c"], Float[Tensor, "*b n"], Float[Tensor, "*b n"]]:
+        r, b, c = self.select(v).split(self.sizes, -1)
+        return F.softplus(self.dt(r)), b, c
+
+    def start(self, batch: int) -> State:
+        """The last inputs of the convolution, and the state."""
+        window = self.convolution.kernel_size[0]
+        return self.A.new_zeros(batch, len(self.A), window - 1), self.A.new_zeros(batch, *self.A.shape)
+
+    def step(self, x: Float[Tensor, "b i"], state: State) -> tuple[Float[Tensor, "b d"], State]:
+        u, z = self.input(x).chunk(2, -1)
+        seen = torch.cat((state[0], u[..., None]), -1)
+        v = F.silu(F.conv1d(seen, self.convolution.weight, self.convolution.bias, groups=len(self.A)).squeeze(-1))
+        dt, b, c = self._select(v)
+        y, h = _piece(dt[:, None], (dt * v)[:, None], b[:, None], c[:, None], -self.A.exp(), state[1])
+        return self.output((y[:, 0] + self.D * v) * F.silu(z)), (seen[..., 1:], h)
+
+    def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
+        """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
+        u, z = self.input(x).chunk(2, -1)
+        v = F.silu(self.convolution(u.mT)[..., : x.shape[1]].mT)
+        dt, b, c = self._select(v)
+        y = _SelectiveScan.apply(dt, dt * v, b, c, -self.A.exp())
+        return self.output((y + self.D * v) * F.silu(z))
+
+
+def _piece(
+    dt: Float[Tensor, "b t c"],
+    v: Float[Tensor, "b t c"],
+    b: Float[Tensor, "b t n"],
+    c: Float[Tensor, "b t n"],
+    a: Float[Tensor, "c n"],
+    h: Float[Tensor, "b c n"],
+) -> tuple[Float[Tensor, "b t c"], Float[Tensor, "b c n"]]:
+    """y_t = C_t h_t with h_t = exp(dt_t A) h_{t-1} + B_t v_t, where v carries dt already; and the last state."""
+    states = linear_scan((dt[..., None] * a).exp(), v[..., None] * b[:, :, None], h)
+    return (states @ c[..., None]).squeeze(-1), states[:, -1]
+
+
+class _SelectiveScan(torch.autograd.Function):
+    """All outputs, piece by piece: only the state before each piece is stored, the others are computed again on the way back."""
+
+    @staticmethod
+    def forward(ctx: Any, dt: Tensor, v: Tensor, b: Tensor, c: Tensor, a: Tensor) -> Tensor:
+        cuts = [slice(t, t + PIECE) for t in range(0, dt.shape[1], PIECE)]
+        y, starts = torch.empty_like(dt), dt.new_zeros(len(cuts) + 1, len(dt), *a.shape)
+        for number, cut in enumerate(cuts):
+            y[:, cut], starts[number + 1] = _piece(dt[:, cut], v[:, cut], b[:, cut], c[:, cut], a, starts[number])
+        ctx.save_for_backward(dt, v, b, c, a, starts)
+        ctx.cuts = cuts
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        *along, a, starts = ctx.saved_tensors
+        gradients, of_a, of_h = [torch.empty_like(z) for z in along], torch.zeros_like(a), torch.zeros_like(starts[0])
+        for number, cut in reversed(list(enumerate(ctx.cuts))):
+            given = [z.detach().requires_grad_() for z in (*(z[:, cut] for z in along), a, starts[number])]
+            with torch.enable_grad():
+                *found, more, of_h = torch.autograd.grad(_piece(*given), given, (g[:, cut], of_h))
+            of_a += more
+            for whole, part in zip(gradients, found, strict=True):
+                whole[:, cut] = part
+        return *gradients, of_a

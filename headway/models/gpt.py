@@ -1,0 +1,114 @@
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from torch import nn
+
+from headway.core import registry
+from headway.core.config import demand
+from headway.layers.activations import ACTIVATIONS
+from headway.layers.attention.multihead import Multihead
+from headway.layers.block import Block
+from headway.layers.embedding import Embedding
+from headway.layers.feedforward import Feedforward
+from headway.layers.masks import Causal, Window
+from headway.layers.residual import RESIDUALS, DeepNorm, deep, deep_initialise
+from headway.layers.scores.scaled import Scaled
+from headway.layers.scores.unit_norm import UnitNorm
+from headway.models.decoder import Decoder
+
+
+@dataclass(frozen=True)
+class Config:
+    width: int = 256  # d, the width of every position
+    depth: int = 4  # blocks
+    heads: int = 4  # attention heads; must divide the width
+    inner: int = 1024  # f, the width inside the feed-forward network
+    context: int = 256  # positions that a token can look back at, itself included
+    share: bool = False  # one matrix for embedding and output, as in GPT-2 and GPT-3
+    dropout: float = 0.0  # on every sublayer and on the embeddings
+    position: Literal["rotary", "alibi", "relative", "learned", "sinusoidal"] = "rotary"  # how places are told apart
+    score: Literal["unit_norm", "scaled"] = "unit_norm"  # queries and keys of length 1 (QK-norm), or as in 2017
+    norm: Literal["layer_norm", "rms_norm"] = "layer_norm"  # which normalisation; torch has a kernel for the first
+    residual: Literal["pre", "post", "deep"] = "pre"  # where the norm stands; `deep` is post-norm for very deep stacks
+    activation: Literal["squared_relu", "gelu", "relu"] = "squared_relu"  # inside the feed-forward network
+
+    def __post_init__(self) -> None:
+        sizes = (self.width, self.depth, self.heads, self.inner, self.context)
+        demand(
+            (min(sizes) >= 1, "`width`, `depth`, `heads`, `inner` and `context` must be at least 1"),
+            (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
+            (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
+        )
+
+
+class GPT(Decoder):
+    """GPT: a decoder-only Transformer that predicts the next token.
+
+        x_t = E[w_t]        x <- x + Attention(norm(x))        x <- x + W_2 phi(W_1 norm(x))        p(w_t+1) = softmax(E norm(x_t))
+
+    Radford et al. 2018/2019; Brown et al. 2020, "Language models are few-shot learners", https://arxiv.org/abs/2005.14165; lectures B
+    and E. The defaults are what trains fastest today (docs/findings.md): rotary positions, queries and keys of unit length,
+    squared ReLU, output projections that start at zero. `presets()` gives the eight sizes of GPT-3 as they were published.
+    """
+
+    aliases = ("GPT-2", "GPT-3", "nanoGPT", "decoder-only Transformer", "autoregressive Transformer", "generative pre-training")
+
+    task = "language"
+
+    def __init__(self, config: Config, vocabulary: int) -> None:
+        c = self.config = config
+        norm = registry.get("norms", c.norm).load()
+        residual: Any = partial(RESIDUALS[c.residual], norm=norm)
+        if c.residual == "deep":
+            residual = partial(DeepNorm, norm=norm, alpha=deep(c.depth).alpha)
+        place = registry.get("positions", c.position).load()
+        inside = place if hasattr(place, "inside") else None
+        score = partial(UnitNorm, alpha=-0.5) if c.score == "unit_norm" else Scaled
+        blocks: list[nn.Module] = [
+            Block(
+                c.width,
+                Multihead(c.width, c.heads, Causal() & Window(c.context), score, inside),
+                Feedforward(c.width, c.inner, ACTIVATIONS[c.activation]),
+                residual,
+                c.dropout,
+            )
+            for _ in range(c.depth)
+        ]
+        added = None if inside else place(c.width, c.context) if c.position == "learned" else place(c.width)
+        words = Embedding(vocabulary, c.width)
+        output = words if c.share else Embedding(vocabulary, c.width)
+        super().__init__(words, added, blocks, RESIDUALS[c.residual].final(c.width, norm), output, c.dropout)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        for module in self.blocks.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+        if self.config.residual == "deep":
+            deep_initialise(self.blocks, deep(self.config.depth).beta)
+        elif self.config.residual == "pre":
+            for block in self.blocks:  # every block starts as the identity
+                nn.init.zeros_(block.mixer.output.weight)
+                nn.init.zeros_(block.feedforward.down.weight)
+
+
+def presets() -> dict[str, Config]:
+    """The eight models of Brown et al. 2020, table 2.1, by name: depth, width, heads; feed-forward of four widths, context 2048.
+
+    The table contradicts itself twice, and what is countable is taken: XL has 24 heads of 128 in a width of 2048 (24 * 128 = 3072; 16
+    heads fit), and 13B has 40 heads of 128 in a width of 5140 (40 * 128 = 5120, the width that is used).
+    """
+    table = {
+        "gpt3-small": (12, 768, 12),
+        "gpt3-medium": (24, 1024, 16),
+        "gpt3-large": (24, 1536, 16),
+        "gpt3-xl": (24, 2048, 16),
+        "gpt3-2.7b": (32, 2560, 32),
+        "gpt3-6.7b": (32, 4096, 32),
+        "gpt3-13b": (40, 5120, 40),
+        "gpt3-175b": (96, 12288, 96),
+    }
+    published: dict[str, Any] = {"share": True, "position": "learned", "score": "scaled", "norm": "layer_norm", "activation": "gelu", "context": 2048}
+    return {name: Config(width=d, depth=n, heads=h, inner=4 * d, **published) for name, (n, d, h) in table.items()}

@@ -1,0 +1,282 @@
+"""The frame of the lab: an experiment that lies, a control that passes and a number that is none are all noticed."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from headway.cli import main
+from headway.core.errors import ConfigError, UnknownName
+from headway.lab import catalog, commands, experiment, page, runner, style
+from headway.lab.checks import (
+    Check,
+    at_least,
+    at_most,
+    close,
+    equal,
+    loglog_slope,
+    mean_is,
+    printed,
+    published,
+    share_is,
+    slope,
+    vacuous,
+    within,
+)
+from headway.lab.experiment import DataMissing, Experiment
+from headway.lab.result import Result, shown
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Config:
+    n: int = 3
+
+
+class Honest(Experiment):
+    """Two is less than three."""
+
+    kinds = ("BOUND",)
+
+    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        self.draw = rng.random()
+        yield at_most("two", 2, c.n)
+        yield at_most("one", 1, c.n)
+
+    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        yield at_most("four", 4, c.n)
+
+    def plot(self, c: Config, axes: "style.Panels") -> None:
+        axes[0].plot([1, 10, 100], [1, 1 + self.draw, 2], **style.MEASURED, label="measured")
+        axes[0].set(title="t", xlabel="x", ylabel="y", xscale="log")
+
+
+def verdict(**methods: object) -> tuple[str, tuple[str, ...]]:
+    kinds = methods.pop("kinds", ("BOUND",))
+    lists = {name: (lambda self, c, rng, rows=rows: iter(rows)) for name, rows in methods.items()}
+    result = runner.conduct(type("Made", (Honest,), {"kinds": kinds, **lists}), Config())
+    return result.verdict, result.reasons
+
+
+def test_the_vocabulary_of_verdicts() -> None:
+    assert runner.conduct(Honest, Config()).verdict == "BOUND HOLDS (slack 1.5)"  # the smallest of 3/2 and 3/1
+    assert verdict(kinds=("EXACT",), measure=[equal("a", 1, 1)])[0] == "CONFIRMED"
+    assert verdict(control=[printed(at_most("p", 4, 3), "C2")])[0] == "REFUTED AS PRINTED, CONFIRMED AS CORRECTED"
+    assert verdict(control=[vacuous(at_most("p", 4, 3), "A10")])[0].startswith("BOUND HOLDS")
+    assert (experiment.NOT_REPRODUCED, experiment.SKIPPED) == ("NOT REPRODUCED", "SKIPPED (data missing)")
+
+
+@pytest.mark.parametrize(
+    ("methods", "reason"),
+    [
+        ({"measure": [at_most("lie", 4, 3)]}, "lie: measured 4, expected ≤ 3"),
+        ({"measure": [at_most("lie", NAN, 3), at_most("b", 1, 2)]}, "lie: measured nan"),
+        ({"control": [at_most("four", 4, 3), at_most("weak", 2, 3)]}, "the control `weak` passed: 2 ≤ 3"),
+        ({"control": [at_most("none", NAN, 3)]}, "the control `none` is not a number"),
+        ({"control": [printed(at_least("p", 5, 3), "B1")]}, "the control `p` passed"),
+        ({"control": []}, "there is no control"),
+        ({"measure": []}, "nothing was measured"),
+        ({"kinds": ("BOUND", "RATE")}, "no check of the kind RATE"),
+        ({"sample": [at_most("chance", 4, 3)]}, "chance: measured 4"),
+    ],
+)
+def test_what_is_not_reproduced_says_why(methods: dict[str, object], reason: str) -> None:
+    said, reasons = verdict(**methods)
+    assert said == "NOT REPRODUCED" and any(r.startswith(reason) for r in reasons), reasons
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        equal("e", NAN, NAN), equal("a", np.array([1.0, NAN]), np.array([1.0, NAN])), close("c", NAN, 1.0), close("c", [1, NAN], [1, 1]),
+        at_most("m", NAN, 1.0), at_most("m", [0.5, NAN], 1.0), at_most("m", 1.0, NAN), at_least("l", NAN, 1.0), at_most("m", [], 1.0),
+        within("w", NAN, 1.0, 0.1), within("w", 1.0, 1.0, NAN), mean_is("m", [1.0, NAN], 1.0), slope("s", range(4), [1, 2, NAN, 8], 1, 9),
+        slope("s", [1, 2, 4, 8], [1, 0, 4, 8], 1, 9), published("p", NAN, 1.0, 9.0),
+    ],
+    ids=lambda c: c.name,
+)  # fmt: skip
+def test_what_is_not_a_number_never_holds(check: Check) -> None:
+    assert not check.holds
+
+
+def test_rows_compare_as_they_say() -> None:
+    assert equal("f", Fraction(2, 4), Fraction(1, 2)).holds and equal("f", Fraction(1, 2), Fraction(1, 2)).measured == "1/2"
+    assert equal("i", np.int64(8), 8).measured == 8 and not equal("i", 8, 9).holds and equal("b", np.bool_(True), True).holds
+    assert equal("a", np.arange(3), np.arange(3)).holds and equal("a", np.array([1, 2]), np.array([1, 3])).measured == 1
+    assert not equal("shape", np.arange(3), np.arange(4)).holds
+    assert close("c", 1 + 9e-11, 1.0).holds and not close("c", 1 + 2e-10, 1.0).holds
+    assert close("scale", 1e6 + 5e-5, 1e6).holds and not close("scale", 1e6 + 2e-4, 1e6).holds
+    worst = at_most("arrays", [1.0, 2.0, 3.0], [2.0, 2.5, 9.0])
+    assert (worst.measured, worst.reference, worst.note) == (2.0, 2.5, "worst of 3") and worst.slack == pytest.approx(1.25)
+    assert not at_most("arrays", [1.0, 3.0], [2.0, 2.0]).holds and at_least("arrays", [3.0, 4.0], 2.0).slack == 1.5
+    assert not at_most("rounding", 1 + 1e-13, 1.0).holds and at_most("rounding", 1 + 1e-13, 1.0, rounding=1e-12).holds
+    assert at_most("big", 10**400, 10**401).holds and at_least("fraction", Fraction(15, 256), Fraction(1, 32)).slack == 1.875
+    assert within("w", 1.39, 1.0, 0.1).holds and not within("w", 1.41, 1.0, 0.1).holds and within("w", 1.0, 1.0, 0.0).holds
+    assert share_is("s", 60, 100, 0.5).tolerance == pytest.approx(4 * 0.05)
+    draws = np.random.default_rng(0).normal(3, 2, 400)
+    assert mean_is("m", draws, 3).tolerance == pytest.approx(4 * scipy.stats.sem(draws))
+    assert published("p", 12, 13, 1).holds and not published("p", 12, 14, 1).holds
+
+
+def test_a_slope_is_that_of_scipy_and_needs_a_straight_line() -> None:
+    rng = np.random.default_rng(1)
+    x = np.array([1.0, 3, 10, 30, 100])
+    y = x**-1.5 * np.exp(rng.normal(0, 0.1, 5))
+    line = scipy.stats.linregress(np.log(x), np.log(y))
+    assert loglog_slope(x, y) == pytest.approx((line.slope, line.rvalue**2), abs=1e-12)
+    assert slope("s", x, x**-1.5, -1.5, 1e-9).holds and not slope("s", x, x**-1.5, -1.4, 0.05).holds
+    assert not slope("three points", x[:3], x[:3] ** -1.5, -1.5, 0.1).holds
+    bent = np.array([1.0, 1e-1, 1e-1, 1e-1, 1e-2])
+    assert loglog_slope(x, bent)[1] < 0.98 and not slope("bent", x, bent, loglog_slope(x, bent)[0], 0.1).holds
+
+
+def test_chance_is_tried_with_three_seeds_and_the_worst_is_shown() -> None:
+    class Random(Honest):
+        kinds = ("STAT",)
+
+        def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+            self.seen = []
+            yield equal("first", float(rng.random()), float(np.random.default_rng(5).random()))
+
+        def sample(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+            self.seen.append(rng.random())
+            yield within("draw", self.seen[-1], 0.5, 1.0)
+
+    result = runner.conduct(Random, Config(), 5)
+    assert result.drawing and result.drawing[0].seen == [np.random.default_rng(s).random() for s in (5, 6, 7)]
+    assert result.seeds == (5, 6, 7) and [c.seed for c in result.checks] == [None, 5, 6, 7] and result.verdict == "CONFIRMED"
+    rows = [check for check, control in result.rows() if check.name == "draw"]
+    assert len(rows) == 1 and abs(rows[0].measured - 0.5) == max(abs(x - 0.5) for x in result.drawing[0].seen)
+
+
+def test_missing_data_is_skipped_not_failed() -> None:
+    class Needs(Honest):
+        def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+            raise DataMissing("no MNIST here", "put the files into data/mnist.")
+
+    result = runner.conduct(Needs, Config())
+    assert result.verdict == "SKIPPED (data missing)" and result.ok and result.svg == "" and "no MNIST" in result.text()
+
+
+def test_figures_are_the_same_bytes_and_leave_matplotlib_alone() -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    first, again = runner.conduct(Honest, Config(), 1), runner.conduct(Honest, Config(), 1)
+    assert first.svg == again.svg and first.png() == again.png() and first.png()[:4] == b"\x89PNG"
+    assert first.svg != runner.conduct(Honest, Config(), 2).svg
+    assert dict(matplotlib.rcParams) == before and "Matplotlib" not in first.svg
+    html = style.inline(first.svg)
+    assert html.startswith("<svg ") and "var(--ink" in html and not re.search(r'<svg [^>]*(width|height)="', html)
+
+
+def test_json_keeps_what_json_does_not_know() -> None:
+    result = runner.conduct(
+        type("Odd", (Honest,), {"measure": lambda s, c, r: [at_most("inf", 1.0, math.inf), at_most("nan", NAN, 1.0)]}), Config()
+    )
+    text = json.dumps(result.to_json(), allow_nan=False)
+    back = Result.from_json(json.loads(text))
+    assert back.checks[0].reference == math.inf and math.isnan(back.checks[1].measured) and back.verdict == result.verdict
+    assert back.to_json() == json.loads(text) and back.text() == result.text()
+
+
+def test_numbers_are_shown_with_the_digits_one_reads() -> None:
+    assert [shown(v) for v in (8, 0.123456, True, "1/2", 10**20, 2**2000)] == ["8", "0.1235", "True", "1/2", "1e+20", "about 2^2000"]
+
+
+def test_parameters_are_checked_by_name_type_and_range() -> None:
+    import headway
+
+    with pytest.raises(ConfigError, match="unknown field `epsilon`.*did you mean `epsilons`"):
+        headway.lab.run("threshold-1d", epsilon=3)
+    with pytest.raises(ConfigError, match='`rho` should be a number, not "x"'):
+        headway.lab.run("threshold-1d", rho="x")
+    with pytest.raises(ConfigError, match="every ε is between"):
+        headway.lab.run("threshold-1d", rho=-1.0)
+    with pytest.raises(ConfigError, match="the seed is -1"):
+        headway.lab.run("threshold-1d", seed=-1)
+    with pytest.raises(UnknownName, match="unknown experiment `treshold-1d`\nHint: did you mean `threshold-1d`?"):
+        headway.lab.run("treshold-1d")
+    result = headway.lab.run("Threshold_1D", epsilons=np.array([0.5, 0.25]), knots=np.int64(5))
+    assert result.config == {"epsilons": [0.5, 0.25], "rho": 7.0, "knots": 5} and result.ok
+    assert "<table" in result._repr_html_() and "<svg" in result._repr_html_() and "threshold-1d" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "telgarsky-23"], "unknown experiment `telgarsky-23`\nHint: did you mean `telgarsky-32`?"),
+        (["show", "cover"], "unknown experiment `cover`"),
+        (["run"], "which experiments?"),
+        (["run", "cover-count", "--all"], "which experiments?"),
+        (["run", "threshold-1d", "--set", "roh=5"], "unknown parameter of `threshold-1d`: `roh`\nHint: did you mean `rho`?"),
+        (["run", "threshold-1d", "--set", "epsilons=0.5,x"], "`--set epsilons` should be a number, not `x`"),
+        (["run", "threshold-1d", "--set", "rho"], "does not say which value"),
+        (["run", "approximation", "--set", "rho=5"], "are for one experiment"),
+        (["run", "threshold-1d", "--network", "x.safetensors"], "has no place for a network"),
+        (["run", "threshold-1d", "--seed", "-3"], "should not be negative"),
+        (["list", "depht"], "unknown module `depht`\nHint: did you mean `depth`?"),
+        (["lsit"], "invalid choice: 'lsit'"),
+        (["run", "threshold-1d", "--sed", "1"], "unknown option `--sed`\nHint: did you mean `--seed`?"),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else "",
+)
+def test_a_mistake_on_the_command_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_listing_showing_and_misspelling_load_nothing_heavy() -> None:
+    code = "import sys\nfrom headway.cli import main\n"
+    code += "codes = [main(['lab', *w]) for w in (['list'], ['show', 'telgarsky-32'], ['errata'], ['run', 'telgarsky-31'])]\n"
+    code += "print('\\n', codes, [n for n in ('numpy', 'torch', 'matplotlib', 'scipy') if n in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert out.stdout.splitlines()[-1].strip() == "[0, 0, 0, 2] []", out.stderr
+    assert "∫_0^1 |f - g| dx >= 1/32." in out.stdout and "erratum A10" in out.stdout and "--set L=2" in out.stdout
+
+
+def test_run_writes_figure_and_numbers(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["lab", "run", "threshold-1d", "--set", "epsilons=0.5,0.25", "--seed", "2", "--out", str(tmp_path / "new"), "--json"]
+    assert main([*words, str(tmp_path / "all.json")]) == 0
+    assert "BOUND HOLDS" in capsys.readouterr().out
+    record = json.loads((tmp_path / "new" / "threshold-1d.json").read_text())
+    assert (
+        record["seed"] == 2 and record["config"]["epsilons"] == [0.5, 0.25] and [record] == json.loads((tmp_path / "all.json").read_text())
+    )
+    assert (tmp_path / "new" / "threshold-1d.svg").read_text().count("<svg") == 1
+    assert (tmp_path / "new" / "threshold-1d.png").stat().st_size > 5000
+
+
+def test_an_experiment_that_raises_or_fails_gives_exit_code_1(monkeypatch, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = runner.failure("threshold-1d", "approximation", 0, ValueError("a bug"))
+    good = runner.conduct(Honest, Config(), 0, "pwl-relu-sum", "approximation")
+    monkeypatch.setattr(runner, "run_many", lambda *_: iter([bad, good]))
+    assert main(["lab", "run", "approximation", "--json", str(tmp_path / "r.json"), "--out", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "ValueError: a bug" in out and "not reproduced: threshold-1d" in out and len(json.loads((tmp_path / "r.json").read_text())) == 2
+    assert main(["lab", "report", "--out", str(tmp_path / "r.html")]) == 1
+
+
+def test_many_run_in_processes_and_make_one_page(tmp_path) -> None:
+    chosen = [catalog.find("threshold-1d"), catalog.find("pwl-relu-sum")]
+    results = list(runner.run_many(chosen, seed=1, jobs=2))
+    assert {r.id for r in results} == {"threshold-1d", "pwl-relu-sum"} and all(r.ok and r.seed == 1 and r.svg for r in results)
+    alone = runner.run("pwl-relu-sum", 1)
+    other = next(r for r in results if r.id == "pwl-relu-sum")
+    assert other.svg == alone.svg and {**other.to_json(), "seconds": 0} == {**alone.to_json(), "seconds": 0}
+    html = page.report_page(results)
+    assert html.count("<article") == 2 and html.count('class="figure"') == 2 and "headway lab run pwl-relu-sum" in html
+    outside = re.findall(r'(?:src|href|url)\s*[=(]\s*["\']?(https?:[^"\' )>]*)', html)
+    assert all(f'<a href="{address}"' in html for address in outside), "the page must work offline"
+    text = page.markdown("approximation", results)
+    assert "![" in text and "(pwl-relu-sum.svg)" in text and "**CONFIRMED**" in text
+    assert "2 experiments" in commands.summary(results)
