@@ -89,7 +89,9 @@ def opened(path: Path) -> IO[bytes]:
     try:
         return gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")  # type: ignore[return-value]
     except OSError as problem:
-        raise DataError(f"cannot read `{path}`: {(problem.strerror or str(problem)).lower()}", "check the path and its permissions.") from problem
+        raise DataError(
+            f"cannot read `{path}`: {(problem.strerror or str(problem)).lower()}", "check the path and its permissions."
+        ) from problem
 
 
 def pieces(path: Path) -> Iterator[str]:

@@ -51,10 +51,12 @@ class Blocks(Decoder):
     def __init__(self, config: Config, vocabulary: int) -> None:
         c = self.config = config
         make, attends = mixer(c.mixer)
+        sizes = (c.width, c.heads, Causal()) if attends else (c.width, c.width)
         try:
-            made = [make(c.width, c.heads, Causal(), **c.options) if attends else make(c.width, c.width, **c.options) for _ in range(c.depth)]
+            made = [make(*sizes, **c.options) for _ in range(c.depth)]
         except TypeError as problem:
-            raise ConfigError(f"`{c.mixer}` cannot be made with the options {c.options}: {problem}", f"`headway show {c.mixer}`.") from problem
+            hint = f"`headway show {c.mixer}` names them."
+            raise ConfigError(f"`{c.mixer}` cannot be made with the options {c.options}: {problem}", hint) from problem
         residual: Any = partial(PreNorm, norm=LayerNorm)
         blocks: list[nn.Module] = [Block(c.width, m, Feedforward(c.width, c.inner, squared_relu), residual, c.dropout) for m in made]
         placed = c.position == "sinusoidal" or (c.position == "auto" and attends and not hasattr(make, "placed"))

@@ -110,5 +110,11 @@ def presets() -> dict[str, Config]:
         "gpt3-13b": (40, 5120, 40),
         "gpt3-175b": (96, 12288, 96),
     }
-    published: dict[str, Any] = {"share": True, "position": "learned", "score": "scaled", "norm": "layer_norm", "activation": "gelu", "context": 2048}
+    published: dict[str, Any] = {
+        "share": True,
+        "position": "learned",
+        "score": "scaled",
+        "activation": "gelu",
+        "context": 2048,
+    }
     return {name: Config(width=d, depth=n, heads=h, inner=4 * d, **published) for name, (n, d, h) in table.items()}

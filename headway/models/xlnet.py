@@ -11,6 +11,7 @@ from headway.layers.attention.two_stream import TwoStream
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
 from headway.layers.norms.layer_norm import LayerNorm
+from headway.layers.positions.sinusoidal import Sinusoidal
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class XLNet(nn.Module):
         max E_z sum_t log p(x_zt | x_z1 .. x_z(t-1))        z a random order of the places; the text itself stays where it is
 
     While it trains, every batch draws an order; to judge and to generate, the order is from left to right, so its figures compare with
-    those of other models. The first token is given. The query for a place starts as one learned vector, and places are told by relative
-    positions. Yang et al. 2019, https://arxiv.org/abs/1906.08237; lecture A.
+    those of other models. The first token is given. The query for a place starts as one learned vector plus the sinusoids of the place:
+    relative positions only weigh what is seen, so a query that sees a single token would not know where it stands. Yang et al. 2019, https://arxiv.org/abs/1906.08237; lecture A.
     """
 
     aliases = ("permutation language model", "permutation language modeling", "generalized autoregressive pretraining")
@@ -64,7 +65,7 @@ class XLNet(nn.Module):
         super().__init__()
         c = self.config = config
         self.embedding, self.output = Embedding(vocabulary, c.width), Embedding(vocabulary, c.width)
-        self.query = nn.Parameter(torch.randn(c.width))
+        self.query, self.place = nn.Parameter(torch.randn(c.width)), Sinusoidal(c.width)
         self.blocks: Any = nn.ModuleList(StreamBlock(c.width, c.heads, c.inner) for _ in range(c.depth))
         self.norm = LayerNorm(c.width)
 
@@ -76,7 +77,7 @@ class XLNet(nn.Module):
 
     def ordered(self, ids: Int[Tensor, "b t"], rank: Float[Tensor, "t+1"]) -> Float[Tensor, "b t d"]:
         h = self.embedding(ids)
-        g = self.query.expand_as(h)
+        g = (self.query + self.place(ids.shape[1], 1)).expand_as(h)
         for block in self.blocks:
             h, g = block(h, g, rank)
         return self.norm(g)
@@ -86,7 +87,7 @@ class XLNet(nn.Module):
 
     def step(self, token: Int[Tensor, "b"], state: Any) -> tuple[Float[Tensor, "b d"], Any]:
         h = self.embedding(token)
-        g, after = self.query.expand_as(h), []
+        g, after = (self.query + self.place(1, state[0][2] + 1)).expand_as(h), []
         for block, mine in zip(self.blocks, state, strict=True):
             h, g, mine = block.step(h, g, mine)
             after.append(mine)

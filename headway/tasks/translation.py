@@ -131,7 +131,6 @@ class Translation:
     def translate(self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64) -> list[str]:
         return [best[0][0] for best in self.search(model, texts, beam, penalty, batch)]
 
-
     @staticmethod
     def said(figures: dict[str, Any]) -> str:
         lines = [f"BLEU {figures['bleu']:.1f}  chrF {figures['chrf']:.1f}  {figures['nats']:.3f} nats per token"]

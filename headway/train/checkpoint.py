@@ -71,8 +71,8 @@ class Learner:
         return norm
 
     def tensors(self) -> dict[str, Tensor]:
-        named = {f"model/{n}": p for n, p in self.model.named_parameters()}
-        named |= {f"average/{n}": p for n, p in self.average.named_parameters()}
+        named = {f"model/{n}": p for n, p in stored(self.model).items()}
+        named |= {f"average/{n}": p for n, p in stored(self.average).items()}
         for name, parameter in self.model.named_parameters():
             for optimizer in self.optimizers:
                 named |= {f"optimizer/{name}/{key}": value for key, value in optimizer.state.get(parameter, {}).items()}
@@ -106,17 +106,23 @@ def read_header(path: Path) -> tuple[Note, Any]:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
 
 
+def stored(model: nn.Module) -> dict[str, Tensor]:
+    """What a file keeps of a model: its parameters, each once, and what it drew or counted (persistent buffers)."""
+    kept = model.state_dict()
+    return dict(model.named_parameters()) | {name: buffer for name, buffer in model.named_buffers() if name in kept}
+
+
 def fill(model: nn.Module, tensors: dict[str, Tensor], path: Path, prefix: str = "") -> None:
     """Put stored weights into a model, all of them or none."""
     problems = []
-    for name, parameter in model.named_parameters():
-        stored = tensors.get(prefix + name)
-        if stored is None:
+    for name, mine in stored(model).items():
+        found = tensors.get(prefix + name)
+        if found is None:
             problems.append(f"`{name}` is missing")
-        elif stored.shape != parameter.shape or stored.dtype != parameter.dtype:
-            problems.append(f"`{name}` is {stored.dtype} {list(stored.shape)}, expected {parameter.dtype} {list(parameter.shape)}")
+        elif found.shape != mine.shape or found.dtype != mine.dtype:
+            problems.append(f"`{name}` is {found.dtype} {list(found.shape)}, expected {mine.dtype} {list(mine.shape)}")
     if problems:
         raise RunError(f"`{path}` does not hold this model: " + "; ".join(problems[:5]), "the file or `plan.json` was changed.")
     with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(tensors[prefix + name])
+        for name, mine in stored(model).items():
+            mine.copy_(tensors[prefix + name])

@@ -19,7 +19,7 @@ from headway.core.errors import RunError
 from headway.core.files import write_tensors
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
-from headway.train.checkpoint import FILE, Learner, Note
+from headway.train.checkpoint import FILE, Learner, Note, stored
 from headway.train.metrics import Metrics
 from headway.train.progress import Progress
 from headway.train.schedules import share
@@ -162,4 +162,4 @@ class Loop:
         self.learner.save(self.folder, self.note, to_json(self.recipe))
 
     def _save_weights(self) -> None:
-        write_tensors(self.folder / "weights.safetensors", dict(self.learner.average.named_parameters()))
+        write_tensors(self.folder / "weights.safetensors", stored(self.learner.average))

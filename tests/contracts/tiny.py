@@ -124,15 +124,21 @@ def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:
 
 # -- models ----------------------------------------------------------------------------------------------------------------------
 
-SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0}
+SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5}
 
 
-def options() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every model as it comes, then with each value of each of its choices."""
-    for entry in entries("models"):
+def models(task: str) -> list[Entry]:
+    return list(registry.models(task).values())
+
+
+def options(task: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every model of a task as it comes, then with each value of each of its choices; `blocks` with each mixer."""
+    for entry in models(task):
         fields = {field.name: field for field in dataclasses.fields(entry.module.Config)}
         hints = typing.get_type_hints(entry.module.Config)
         yield entry.name, {}
+        if "mixer" in fields:
+            yield from ((entry.name, {"mixer": mixer}) for mixer in registry.mixers() if mixer != "linformer")  # it cannot be causal
         for name, kind in hints.items():
             values = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else (True, False) if kind is bool else ()
             yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)
@@ -143,7 +149,7 @@ def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed:
     known = {option.name for option in entry.options}
     torch.manual_seed(seed)
     config = entry.module.Config(**({k: v for k, v in SMALL.items() if k in known} | chosen))
-    built = entry.load()(config, vocabulary, vocabulary)
+    built = entry.load()(config, *[vocabulary] * (2 if entry.facts["task"] == "translation" else 1))
     with torch.no_grad():
         for parameter in built.parameters():  # far from the symmetric start, where mistakes cancel
             parameter.add_(0.3 * torch.randn(parameter.shape))

@@ -140,17 +140,17 @@ def test_overrides_that_do_not_fit(path: str, text: str, message: str) -> None:
 
 
 def test_options_of_a_model() -> None:
-    assert choose("models", "Vaswani", {"depth": "4", "norm": "post"}) == Choice("transformer", {"depth": 4, "norm": "post"})
+    assert choose("translation", "Vaswani", {"depth": "4", "norm": "post"}) == Choice("transformer", {"depth": 4, "norm": "post"})
     with pytest.raises(UnknownName) as caught:
-        choose("models", "transformer", {"dept": "4"})
+        choose("translation", "transformer", {"dept": "4"})
     assert str(caught.value) == (
         "unknown option of `transformer`: `--model.dept`\n"
         "Hint: did you mean `--model.depth`? `headway show transformer` lists them all."
     )
     with pytest.raises(ConfigError, match=r"`--model.norm` should be one of 'pre', 'post', not `pri`\nHint: did you mean `pre`"):
-        choose("models", "transformer", {"norm": "pri"})
+        choose("translation", "transformer", {"norm": "pri"})
     with pytest.raises(ConfigError, match=r"`--model.width` should be a whole number, not `wide`"):
-        choose("models", "transformer", {"width": "wide"})
+        choose("translation", "transformer", {"width": "wide"})
 
 
 def test_types_written_in_a_file() -> None:

@@ -175,6 +175,8 @@ def test_figures_are_the_same_bytes_and_leave_matplotlib_alone() -> None:
     assert first.svg == again.svg and first.png() == again.png() and first.png()[:4] == b"\x89PNG"
     assert first.svg != runner.conduct(Honest, Config(), 2).svg
     assert dict(matplotlib.rcParams) == before and "Matplotlib" not in first.svg
+    settled = runner.run("cover-count", parameters=catalog.find("cover-count").facts["small"])
+    assert settled.svg == style.image(settled.figure, "svg", settled.id).decode(), "drawing once more moved the layout"
     html = style.inline(first.svg)
     assert html.startswith("<svg ") and "var(--ink" in html and not re.search(r'<svg [^>]*(width|height)="', html)
 

@@ -138,6 +138,9 @@ def test_s5_starts_as_the_dense_real_system() -> None:
     a, b = dense[0], dense[1]
     _, expected, _ = scipy.signal.dlsim((a, b, c @ a, mixer.D.detach().numpy() + c @ b, 1.0), x[0].numpy())
     np.testing.assert_allclose(mixer(x)[0].detach().numpy(), expected, rtol=0, atol=1e-10)
+    wide = S5(500, 500, states=8)  # before it was diagonalised: variance 1/inputs and 1/states
+    assert (2 * (v @ pairs(wide.B)).real).std().item() == pytest.approx(500**-0.5, rel=0.05)
+    assert (pairs(wide.C) @ v.mH).real.std().item() == pytest.approx(8**-0.5, rel=0.05)
 
 
 # -- LRU ----------------------------------------------------------------------------------------------------------------------------

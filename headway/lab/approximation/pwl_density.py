@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +24,10 @@ class Config:
 
     def __post_init__(self) -> None:
         demand((len(self.pieces) >= 4 and all(2 <= m <= 2048 for m in self.pieces), "at least four m, between 2 and 2048"))
-        demand(
-            (all(m & (m - 1) == 0 for m in self.pieces), "every m is a power of two, so that x² is exact"),
-            (self.window >= 1, "window >= 1"),
-        )
+        demand((all(m & (m - 1) == 0 for m in self.pieces), "every m is a power of two"), (self.window >= 1, "window >= 1"))
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """f, the points where f' equals a given slope or does not exist, its modulus of continuity and its best bound for a step h."""
 
     name: str

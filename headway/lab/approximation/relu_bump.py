@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +25,10 @@ class Config:
 
     def __post_init__(self) -> None:
         demand((0 < self.delta < self.b - self.a, "0 < δ < b - a"), (self.a > 0 and self.b < 1, "0 < a < b < 1"))
-        demand((all(2 <= k <= 1024 for k in self.bumps), "every K is between 2 and 1024"))
+        demand((all(2 <= k <= 1024 for k in self.bumps), "every K is between 2 and 1024"), (len(self.bumps) >= 2, "two K"))
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """f on [0, 1], the places where it turns (between them it is monotone), and a bound on its modulus of continuity."""
 
     name: str
@@ -62,11 +61,6 @@ def ramps(starts: Any, heights: Any, delta: float) -> ReluNet:
     return ReluNet(((np.full((a.size, 1), 1 / delta), -a / delta), (height[None], [0.0])))
 
 
-def as_printed(a: float, delta: float) -> ReluNet:
-    """h_a = g_a - g_{a+δ} with g_a(x) = relu(x/δ - a)."""
-    return ReluNet((([[1 / delta]] * 2, [-a, -a - delta]), ([[1.0, -1.0]], [0.0])))
-
-
 def bumps(f: Function, s: np.ndarray, delta: float) -> ReluNet:
     """Σ_k f(t_k) I_{s_k, s_{k+1}} with I_{a,b} = h_a - h_b, as written: four ReLUs for each bump."""
     values = f(np.arange(s.size - 1) / (s.size - 1))
@@ -76,10 +70,6 @@ def bumps(f: Function, s: np.ndarray, delta: float) -> ReluNet:
 def shared(f: Function, s: np.ndarray, delta: float) -> ReluNet:
     """The same function, one ramp where one bump ends and the next begins: Σ_k (f(t_k) - f(t_{k-1})) h_{s_k}."""
     return ramps(s, np.diff(f(np.arange(s.size - 1) / (s.size - 1)), prepend=0.0, append=0.0), delta)
-
-
-def starts(K: int, delta: float) -> np.ndarray:
-    return np.concatenate([[-delta], np.arange(1, K) / K - delta / 2, [1.0]])
 
 
 def sup_error(net: ReluNet, target: Target, s: np.ndarray, delta: float) -> float:
@@ -115,24 +105,26 @@ class ReluBump(Experiment):
     small = {"bumps": (8, 16, 32)}
 
     def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.bump, self.wrong = ramps([c.a, c.b], [1, -1], c.delta), as_printed(c.a, c.delta)
+        self.bump = ramps([c.a, c.b], [1, -1], c.delta)
+        self.wrong = ReluNet((([[1 / c.delta]] * 2, [-c.a, -c.a - c.delta]), ([[1.0, -1.0]], [0.0])))  # relu(x/δ - a) - relu(x/δ - a - δ)
         dyadic = ramps([0.25, 0.75], [1, -1], 2.0**-5)
         yield equal("a = ¼, b = ¾, δ = 1/32: I on [a+δ, b], bit for bit", dyadic.at(np.linspace(0.25 + 2**-5, 0.75, 500)), np.ones(500))
         outside = np.concatenate([np.linspace(-1, 0.25, 100), np.linspace(0.75 + 2**-5, 2, 100)])
         yield equal("the same: I outside [a, b+δ], bit for bit", dyadic.at(outside), np.zeros(200))
         shape = pwl1d(self.bump).simplified()
-        yield close("kinks of I are a, a+δ, b, b+δ", shape.knots, [c.a, c.a + c.delta, c.b, c.b + c.delta], 1e-12)
-        yield close("values of I there are 0, 1, 1, 0", shape.values, [0, 1, 1, 0], 1e-12)
+        kinks = [[c.a, c.a + c.delta, c.b, c.b + c.delta], [0, 1, 1, 0]]
         yield equal("ReLUs of a bump", self.bump.nodes, 4)
+        yield close("kinks of I are a, a+δ, b, b+δ with values 0, 1, 1, 0", [shape.knots, shape.values], kinks, 1e-12)
         self.errors: dict[str, list[float]] = {t.name: [] for t in TARGETS}
         self.bounds = {t.name: [t.modulus(1.1 / K) for K in c.bumps] for t in TARGETS}
-        nodes, difference = [], []
+        nodes, difference, self.nets = [], [], []
         for K in c.bumps:
             delta, x = 1 / (10 * K), rng.random(50)
-            s = starts(K, delta)
+            s = np.concatenate([[-delta], np.arange(1, K) / K - delta / 2, [1.0]])
             for t in TARGETS:
                 net, long = shared(t.f, s, delta), bumps(t.f, s, delta)
                 self.errors[t.name].append(sup_error(net, t, s, delta))
+                self.nets.append(net)
                 difference.append(np.max(np.abs(net.at(x) - long.at(x))))
             nodes.append([long.nodes, net.nodes])
         K = np.array(c.bumps)
@@ -151,17 +143,15 @@ class ReluBump(Experiment):
         yield at_most(f"outer ramps at t_0 - δ/2 and t_K - δ/2, K = {K}: error at 0", abs(inner.at(0.0) - 0.3), 1.1 / K)
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
-        x, t, K = np.linspace(0, 1, 1001), TARGETS[0], 16
+        x, t = np.linspace(0, 1, 1001), TARGETS[0]
         for a, colour in ((c.a, style.BLUE), (c.a + c.delta, style.ORANGE)):
             axes[0].plot(x, np.maximum((x - a) / c.delta, 0), **style.CURVE | {"color": colour}, label=f"relu((x - {a:g})/δ)")
-        axes[0].set(title=f"g: one ReLU, δ = {c.delta:g}", xlabel="x", ylabel="value")
         axes[1].plot(x, ramps([c.a], [1], c.delta).at(x), **style.CURVE, label="difference of the two")
         axes[1].plot(x, self.wrong.at(x), **style.CONTROL | {"marker": None}, label="as printed: height δ, kink at aδ")
-        axes[1].set(title="h: a ramp", xlabel="x", ylabel="value", ylim=(-0.05, 1.45))
         axes[2].plot(x, self.bump.at(x), **style.CURVE, label="difference of two ramps")
-        axes[2].set(title="I: a bump", xlabel="x", ylabel="value", ylim=(-0.05, 1.45))
         axes[3].plot(x, t.f(x), **style.TARGET, label=f"f = {t.name}")
-        axes[3].plot(x, shared(t.f, starts(K, 0.1 / K), 0.1 / K).at(x), **style.CURVE, label=f"sum of {K} bumps")
-        axes[3].set(title="A sum of bumps", xlabel="x", ylabel="value")
-        for panel in axes:
+        axes[3].plot(x, self.nets[len(TARGETS)].at(x), **style.CURVE, label=f"sum of {c.bumps[1]} bumps")
+        for panel, title in zip(axes, (f"g: a ReLU, δ = {c.delta:g}", "h: a ramp", "I: a bump", "A sum of bumps"), strict=True):
+            panel.set(title=title, xlabel="x", ylabel="value")
+            panel.set_ylim(top=1.45 if panel in axes[1:3] else None)  # room for the legend
             panel.legend()

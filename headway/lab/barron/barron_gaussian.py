@@ -64,7 +64,7 @@ class BarronGaussian(Experiment):
     lecture = "A"
     kinds = ("EXACT", "STAT")
     cost = "S"
-    source = "Barron 1993, section IX, https://doi.org/10.1109/18.256500; Watson 1959 (the lower bound), https://doi.org/10.1017/S2040618500033918"
+    source = "Barron 1993, section IX, https://doi.org/10.1109/18.256500; Watson 1959 (the lower bound)"
     assumptions = ("height 1, not integral 1",)
     errata = ("A6",)
     aliases = ("Barron constant of a Gaussian", "Barron norm of a Gaussian")

@@ -60,7 +60,7 @@ class BarronInfinite(Experiment):
     lecture = "A"
     kinds = ("EXACT", "STAT")
     cost = "S"
-    source = "Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994 (why the integral swings), https://doi.org/10.1002/cpa.3160470504"
+    source = "Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the integral swings)"
     assumptions = ("f is real", "f and f̂ are integrable")
     errata = ("A7",)
     aliases = ("Barron's theorem, step 1", "infinite cosine network")
@@ -80,6 +80,9 @@ class BarronInfinite(Experiment):
         mass = np.abs(w) * np.exp(-(w**2) / 2) / math.sqrt(2 * math.pi) * (w[1] - w[0])
         odd = infinite_net(x, w, mass, -np.sign(w) * math.pi / 2)
         yield close("x exp(-x²/2), f̂ imaginary: error on [-3, 3]", odd, x * np.exp(-(x**2) / 2), 1e-8)
+        self.line = (x, np.exp(-((x - 1) ** 2) / 2) - math.exp(-0.5))
+        few = {units: rng.normal(size=units) for units in (10, 100, 1000)}
+        self.nets = {units: infinite_net(x, v, np.full(units, 1 / units), -v) for units, v in few.items()}
         r, rho = np.linspace(0, 1, 20001), np.array([0.5, 3.0, 12.0])
         by_rule = [np.trapezoid(r**4 * (1 - r * r) * wave(p * r), r) * SPHERE / (2 * math.pi) ** 5 for p in rho]
         yield close("f̂ of (1 - ‖x‖²)_+, d = 5: closed form", np.array(by_rule) * 1e5, tent_transform(rho) * 1e5, 1e-6)
@@ -111,15 +114,15 @@ class BarronInfinite(Experiment):
         yield close("the phase b_w left out, c = 1", infinite_net(x, w, mass, 0 * w), f, 1e-8)
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
-        x, centre, rng = np.linspace(-3, 3, 200), 1.0, np.random.default_rng(0)
-        axes[0].plot(x, np.exp(-((x - centre) ** 2) / 2) - math.exp(-0.5), **style.TARGET, label="f(x) - f(0), Gaussian around 1")
-        for i, units in enumerate((10, 100, 1000)):
-            w = rng.normal(size=units)
-            net = infinite_net(x, w, np.full(units, 1 / units), -w * centre)
+        x, f = self.line
+        axes[0].plot(x, f, **style.TARGET, label="f(x) - f(0), Gaussian around 1")
+        for i, (units, net) in enumerate(self.nets.items()):
             axes[0].plot(x, net, **style.CURVE | {"color": style.SERIES[i], "linewidth": 1.2}, label=f"mean of {units} units")
-        axes[0].set(title="Cosines with random frequencies", xlabel="x", ylabel="value", ylim=(-1.3, 1.7))
-        axes[1].plot(self.grid, self.tent + self.x**2, **style.CONTROL | {"marker": "", "linestyle": "-", "linewidth": 0.8}, label="(1 - ‖x‖²)₊")
+        axes[0].set(title="Cosines with random frequencies", xlabel="x", ylabel="value", ylim=(-1, 1.3))
+        look = style.CONTROL | {"marker": "", "linestyle": "-", "linewidth": 1.2}
+        axes[1].plot(self.grid, self.tent + self.x**2, **look, label="(1 - ‖x‖²)₊: swings for ever")
         axes[1].plot(self.grid, self.smooth + 1 - math.exp(-(self.x**2) / 2), **style.CURVE, label="Gaussian")
         axes[1].set(title="Five dimensions, ‖x‖ = ½", xlabel="frequencies ‖w‖ < R", ylabel="error of f(x) - f(0)")
+        axes[1].set(xlim=(0, 100), ylim=(-0.6, 0.9))
         for panel in axes:
             panel.legend()

@@ -26,34 +26,34 @@ class Config:
         demand((self.trials >= 1, "trials >= 1"))
 
 
-def program(A: np.ndarray, b: np.ndarray, C: np.ndarray | None = None, d: np.ndarray | None = None) -> int:
-    """The status of the linear program A v >= b, C v = d: 0 is solved, 2 is infeasible (proved by HiGHS)."""
-    from scipy.optimize import linprog
+def solvable(A: np.ndarray, b: np.ndarray) -> bool:
+    """Is there v with A v >= b? Least squares with λ >= 0 finds v, or Farkas' λ with Aᵀλ = 0, bᵀλ > 0 (Lawson and Hanson 1974, ch. 23)."""
+    from scipy.optimize import nnls
 
-    return int(linprog(np.zeros(A.shape[1]), -A, -b, C, d, bounds=(None, None)).status)
+    E = np.vstack([A.T, b])
+    _, residual = nnls(E, np.append(np.zeros(A.shape[1]), 1.0))
+    return bool(residual > 1e-9)
 
 
 def line(points: np.ndarray, labels: np.ndarray) -> int:
-    """Is there a line with the ones on its positive side? y_i (w·x_i + b) >= 1."""
-    y = 2 * labels - 1
-    return program(y[:, None] * np.column_stack([points, np.ones(len(points))]), np.ones(len(points)))
+    """The status of the linear program y_i (w·x_i + b) >= 1: 0 is solved, 2 is infeasible (proved by HiGHS)."""
+    from scipy.optimize import linprog
+
+    z = (2 * labels - 1)[:, None] * np.column_stack([points, np.ones(len(points))])
+    return int(linprog(np.zeros(3), -z, -np.ones(len(points)), bounds=(None, None)).status)
 
 
-def one_unit(labels: np.ndarray, exact: bool) -> list[int]:
-    """The statuses for f = ±relu(w·x + b) + c over all 16 patterns of active inputs and both signs, variables (w_1, w_2, b, c).
+def one_unit(labels: np.ndarray, exact: bool) -> list[bool]:
+    """Which of the 16 patterns of active inputs and both signs allow f = ±relu(w·x + b) + c; the unknowns are (w_1, w_2, b, c).
 
-    |v| goes into w and b, so v = ±1 is all. `exact`: f = labels; otherwise a threshold ½ suffices: (2 labels - 1)(f - ½) > 0.
+    |v| goes into w and b, so v = ±1 is all. `exact`: f = labels. Otherwise a threshold suffices; it goes into c, and a margin is free.
     """
     z, found = np.column_stack([X, np.ones(4), np.zeros(4)]), []
     for active, v in product(product((0, 1), repeat=4), (1, -1)):
         on = np.array(active)[:, None]
-        f = v * on * z + np.array([0, 0, 0, 1])  # on the pattern f is linear in the variables
-        pattern = (2 * on - 1) * z
-        if exact:
-            found.append(program(pattern, np.zeros(4), f, labels))
-        else:  # the ½ goes into c and the scale is free, so a margin of 1 is no loss
-            rows = (2 * labels - 1)[:, None] * f
-            found.append(program(np.vstack([pattern, rows]), np.append(np.zeros(4), np.ones(4))))
+        pattern, f = (2 * on - 1) * z, v * on * z + np.array([0, 0, 0, 1])  # on its pattern f is linear in the unknowns
+        rows = np.vstack([f, -f]) if exact else (2 * labels - 1)[:, None] * f
+        found.append(solvable(np.vstack([pattern, rows]), np.concatenate([np.zeros(4), *((labels, -labels) if exact else (np.ones(4),))])))
     return found
 
 
@@ -99,9 +99,8 @@ class XorRelu(Experiment):
         yield equal("hidden units", NET.nodes, 2)
         yield equal("weights and biases", NET.weights, 9)
         for exact, name in ((True, "exactly"), (False, "with a threshold")):
-            patterns = one_unit(XOR, exact)
-            yield equal(f"one ReLU unit {name}: infeasible patterns and signs", patterns.count(2), 32)
-            yield at_least(f"the same search finds AND {name}", one_unit(np.array([0.0, 0, 0, 1]), exact).count(0), 1, kind="EXACT")
+            yield equal(f"one ReLU unit {name}: patterns and signs that can, of 32", sum(one_unit(XOR, exact)), 0)
+            yield at_least(f"the same search finds AND {name}", sum(one_unit(np.array([0.0, 0, 0, 1]), exact)), 1, kind="EXACT")
 
     def examine(self, network: ReluNet, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         if (network.inputs, network.outputs) != (2, 1):
@@ -116,7 +115,7 @@ class XorRelu(Experiment):
         yield equal("one of the two units removed", ReluNet(((W[:1], b[:1]), (V[:, :1], d)))(X)[:, 0], XOR)
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
-        t = np.linspace(-0.4, 1.8, 300)
+        t = np.linspace(-0.4, 2.4, 300)
         value = NET(np.stack(np.meshgrid(t, t), axis=-1))[..., 0]
         axes[0].contourf(t, t, value > 0.5, levels=[0.5, 1.5], colors=[style.BLUE], alpha=0.15)
         for level, text in ((0.25, "f = ½"), (1.75, None)):
@@ -130,7 +129,7 @@ class XorRelu(Experiment):
         for text, at in names:
             axes[1].annotate(text, at, xytext=(9, 7), textcoords="offset points")
         axes[0].set(title="No line in the input plane …", xlabel="x₁", ylabel="x₂", xticks=[0, 1], yticks=[0, 1])
-        axes[0].set(xlim=(-0.4, 1.4), ylim=(-0.4, 1.8))
+        axes[0].set(xlim=(-0.4, 2.4), ylim=(-0.4, 1.8))
         axes[1].set(title="… but one in the features", xlabel="a₁", ylabel="a₂", xlim=(-0.1, 0.75), ylim=(-0.1, 0.8))
-        axes[0].legend(loc="upper center", ncols=3)
+        axes[0].legend(loc="upper right")
         axes[1].legend()

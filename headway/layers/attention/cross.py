@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from jaxtyping import Bool, Float
@@ -26,7 +27,7 @@ class Cross(nn.Module):
 
     aliases = ("cross-attention", "encoder-decoder attention")
 
-    def __init__(self, width: int, heads: int, score: type[nn.Module] = Scaled) -> None:
+    def __init__(self, width: int, heads: int, score: Callable[[int], nn.Module] = Scaled) -> None:
         super().__init__()
         self.heads = heads
         self.query = nn.Linear(width, width)

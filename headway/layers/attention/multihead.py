@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,8 +28,8 @@ class Multihead(nn.Module):
         width: int,
         heads: int,
         mask: Mask | None = None,
-        score: type[nn.Module] = Scaled,
-        position: type[nn.Module] | None = None,
+        score: Callable[[int], nn.Module] = Scaled,
+        position: Callable[[int, int], nn.Module] | None = None,
     ) -> None:
         super().__init__()
         self.heads = heads

@@ -61,7 +61,7 @@ class TwoStream(nn.Module):
         return y[:, 0], y[:, 1], (k, v, state[2] + 1)
 
 
-def visible(rank: Float[Tensor, "t+1"]) -> tuple[Bool[Tensor, "t t"], Bool[Tensor, "t t"]]:
+def visible(rank: Float[Tensor, "n"]) -> tuple[Bool[Tensor, "n-1 n-1"], Bool[Tensor, "n-1 n-1"]]:
     """Which content (columns, places 0 .. t-1) the content at 0 .. t-1 and the queries at 1 .. t may see."""
     content, queries = rank[:-1], rank[1:]
     return content[None, :] <= content[:, None], content[None, :] < queries[:, None]

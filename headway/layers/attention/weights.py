@@ -33,7 +33,10 @@ class Weights(nn.Module):
         causal: bool = False,
         bias: Float[Tensor, "#b h t s"] | None = None,
     ) -> Float[Tensor, "b h t e"]:
-        """Queries and keys come as the score wants them (`score.query(q)`, `score.key(k)`). `causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix."""
+        """Queries and keys come as the score wants them (`score.query(q)`, `score.key(k)`).
+
+        `causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix.
+        """
         if causal and (bias is not None or self.maps is not None or self.score.scale is None):
             causal, allowed = False, q.new_ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
         if self.maps is None and self.score.scale is not None:

@@ -1,4 +1,4 @@
-"""What every model of the room "models" owes, as it comes and with every value of every choice it offers."""
+"""What every translation model owes, as it comes and with every value of every choice it offers."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from tiny import BATCH, BOS, EOS, PAD, SMALL, VOCABULARY, entries, model, options, sentences
+from tiny import BATCH, BOS, EOS, PAD, SMALL, VOCABULARY, model, models, options, sentences
 from torch import Tensor, nn
 
 from headway.core.config import from_json, to_json
@@ -19,9 +19,9 @@ from headway.decode.greedy import greedy
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.train.checkpoint import fill
 
-CASES = list(options())
+CASES = list(options("translation"))
 EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
-NAMES = pytest.mark.parametrize("name", [entry.name for entry in entries("models")])
+NAMES = pytest.mark.parametrize("name", [entry.name for entry in models("translation")])
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
 
 
@@ -148,7 +148,7 @@ def test_a_shared_embedding_is_one_and_separate_ones_are_two(name: str) -> None:
 def test_one_batch_is_learned_by_heart(name: str, chosen: dict[str, Any]) -> None:
     """Four pairs of random ids; afterwards greedy decoding writes them down."""
     torch.manual_seed(41)
-    entry = next(e for e in entries("models") if e.name == name)
+    entry = next(e for e in models("translation") if e.name == name)
     sizes = {k: v for k, v in SMALL.items() if k in {o.name for o in entry.options}}
     net: nn.Module = entry.load()(entry.module.Config(**(sizes | {"depth": 1} | chosen)), VOCABULARY, VOCABULARY)
     b = batch([4, 3, 2, 2], [5, 4, 3, 1])

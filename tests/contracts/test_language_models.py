@@ -1,0 +1,118 @@
+"""What every language model owes: gpt with every choice it offers, XLNet, and blocks with every causal mixer there is."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tiny import BATCH, SMALL, VOCABULARY, model, models, options
+from torch import Tensor
+
+from headway.core.config import from_json, to_json
+from headway.core.files import read_tensors, write_tensors
+from headway.decode.sample import sample
+from headway.models.decoder import LanguageModel
+from headway.train.checkpoint import fill, stored
+
+LENGTH = 9  # longer than the context of 5: what falls out of the window must fall out of both
+CASES = [(name, chosen) for name, chosen in options("language") if not (name == "gpt" and chosen == {"position": "learned"})]
+EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
+CLOSE = {"rtol": 0.0, "atol": 1e-10}
+
+
+def words(seed: int = 11, length: int = LENGTH) -> Tensor:
+    return torch.randint(3, VOCABULARY, (BATCH, length), generator=torch.Generator().manual_seed(seed))
+
+
+def test_the_room_is_covered() -> None:
+    mixers = {chosen["mixer"] for name, chosen in CASES if "mixer" in chosen}
+    assert {"elman", "lstm", "gru", "min_gru", "min_lstm", "lru", "s4", "s5", "mamba", "antisymmetric", "lipschitz"} <= mixers
+    assert {"performer", "linear", "big_bird", "longformer", "transformer_xl", "hopfield", "multihead"} <= mixers
+    assert {"gpt", "xlnet", "blocks"} <= {entry.name for entry in models("language")}
+
+
+@EVERY
+def test_configuration_and_weights_survive(tmp_path: Path, name: str, chosen: dict[str, Any]) -> None:
+    net, other = model(name, chosen), model(name, chosen, seed=38)
+    assert from_json(type(net.config), json.loads(json.dumps(to_json(net.config))), "config.json") == net.config
+    path = tmp_path / "weights.safetensors"
+    write_tensors(path, stored(net))
+    assert not torch.equal(other(words()), net(words()))
+    fill(other, read_tensors(path), path)
+    assert torch.equal(other.logits(other(words())), net.logits(net(words())))
+
+
+@EVERY
+def test_stepping_equals_forward(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    net, ids = model(name, chosen), words()
+    assert isinstance(net, LanguageModel)
+    whole, state = net(ids), net.start(BATCH)
+    assert whole.shape == (BATCH, LENGTH, SMALL["width"]) and net.logits(whole).shape == (BATCH, LENGTH, VOCABULARY)
+    for t in range(LENGTH):
+        h, state = net.step(ids[:, t], state)
+        torch.testing.assert_close(h, whole[:, t], **CLOSE)
+
+
+@EVERY
+def test_cached_generation_equals_uncached(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    """Token for token, each time the whole text again, also beyond the context."""
+    net, ids = model(name, chosen).requires_grad_(False), words(length=3)
+    cached = torch.stack(list(islice(sample(net, ids, 0.0, None, 1.0, seed=1), 8)), 1)
+    for _ in range(500):
+        ids = torch.cat((ids, net.logits(net(ids))[:, -1].argmax(-1, keepdim=True)), 1)
+    assert torch.equal(cached, ids[:, 3:])
+
+
+@EVERY
+def test_the_future_is_not_seen_and_the_present_is(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    net, ids = model(name, chosen), words()
+    y = net(ids)
+    for t in range(LENGTH):
+        later = ids.clone()
+        later[:, t:] = (later[:, t:] + 1) % VOCABULARY
+        changed = net(later)
+        torch.testing.assert_close(changed[:, :t], y[:, :t], rtol=0.0, atol=1e-12)
+        assert (changed[:, t] - y[:, t]).abs().amax(-1).min() > 1e-6, "the present is not seen"
+
+
+@EVERY
+def test_company_does_not_matter(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    net, ids = model(name, chosen), words()
+    for row in range(BATCH):
+        torch.testing.assert_close(net(ids[row : row + 1])[0], net(ids)[row], **CLOSE)
+
+
+@EVERY
+def test_every_parameter_gets_a_gradient(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    net, ids = model(name, chosen).train(), words()
+    F.cross_entropy(net.logits(net(ids[:, :-1])).flatten(0, 1), ids[:, 1:].flatten()).backward()
+    assert not [n for n, p in net.named_parameters() if p.grad is None or not p.grad.abs().max() > 1e-9]
+
+
+@EVERY
+def test_eval_is_deterministic(name: str, chosen: dict[str, Any]) -> None:
+    net = model(name, chosen)
+    assert torch.equal(net(words()), net(words()))
+
+
+@EVERY
+def test_one_batch_is_learned_by_heart(name: str, chosen: dict[str, Any]) -> None:
+    torch.manual_seed(41)
+    entry = next(e for e in models("language") if e.name == name)
+    sizes = {k: v for k, v in SMALL.items() if k in {o.name for o in entry.options}}
+    net: Any = entry.load()(entry.module.Config(**(sizes | {"depth": 1} | chosen)), VOCABULARY)
+    ids = words(length=6)
+    ids[:, 0] = torch.arange(BATCH)  # the first token tells the texts apart
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.005)
+    for _ in range(500):
+        loss = F.cross_entropy(net.logits(net(ids[:, :-1])).flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if loss < 0.03:
+            break
+    written = torch.stack(list(islice(sample(net.eval(), ids[:, :1], 0.0, None, 1.0, seed=1), 5)), 1)
+    assert torch.equal(written, ids[:, 1:])
