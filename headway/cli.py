@@ -97,6 +97,18 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     p.add_argument("--resume", metavar="DIR", help="continue this run")
     p.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
+    p = verb("compare", "train several models alike and set them side by side",
+             "example:\n  headway compare language --text input.txt --models gpt,lstm,mamba --minutes 5 --out runs/compare")  # fmt: skip
+    p.add_argument("what", choices=["language"], help="language: models of text")
+    p.add_argument("--text", required=True, metavar="PATH", help="a text file, a folder or .jsonl")
+    p.add_argument("--models", required=True, metavar="A,B", help="by name; the first sets the number of parameters")
+    p.add_argument("--tokens", metavar="KIND", default="characters", help="bpe, words, characters ... (default characters)")
+    budget = p.add_mutually_exclusive_group()
+    budget.add_argument("--minutes", type=float, metavar="M", help="for each run (default 5)")
+    budget.add_argument("--steps", type=int, metavar="N", help="or this many steps")
+    p.add_argument("--seeds", type=int, default=2, metavar="N", help="runs of each model; two give an interval (default 2)")
+    p.add_argument("--out", required=True, metavar="DIR", help="where the runs, the table and the page go")
+
     p = verb("translate", "translate text, a file, or standard input")
     run(p)
     p.add_argument("text", nargs="*", help="sentences; without any, `--input` is read")
@@ -190,7 +202,7 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
         raise SystemExit(0)
     if not words[0].startswith("-") and words[0] not in verbs:
         raise UnknownName("verb", words[0], verbs, "headway --help")
-    rest, paths = split_paths(words) if words[0] == "train" else (list(words), {})
+    rest, paths = split_paths(words) if words[0] in ("train", "compare") else (list(words), {})
     arguments, left = top.parse_known_args(rest)
     several = {"translate": "text", "data": "files", "lab": "names"}.get(arguments.verb)
     if several and left and not any(word.startswith("-") for word in left):  # argparse gives up on `RUN --beam 5 "text"`

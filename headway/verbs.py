@@ -125,6 +125,25 @@ def _finish(whole: bool, folder: Path, quiet: bool) -> int:
     return 0
 
 
+def do_compare(a: argparse.Namespace) -> None:
+    names = [name.strip() for name in a.models.split(",") if name.strip()]
+    options = {path[len("model.") :]: text for path, text in a.paths.items() if path.startswith("model.")}
+    for name in names:
+        choose("language", name, options)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise UsageError("a comparison needs two or more different models", "`--models gpt,lstm`.")
+    _positive(a, "seeds")
+    path = _path(a.text, "text")
+    minutes, runs = a.minutes or 5.0, len(names) * a.seeds
+    if not a.steps:
+        print(f"{runs} runs of {minutes:g} minutes: about {runs * minutes:.0f} minutes", flush=True)
+    from headway.inspect.compare import compare
+
+    budget = ["--steps", str(a.steps)] if a.steps else ["--minutes", str(minutes)]
+    extra = ["--tokens", a.tokens, *(w for p, t in a.paths.items() if not p.startswith("model.") for w in (f"--{p}", t))]
+    print(compare(path, names, a.seeds, budget, options, extra, Path(a.out)))
+
+
 def do_translate(a: argparse.Namespace) -> None:
     if a.text and a.input:
         raise UsageError("sentences and `--input` were both given", "choose one of them.")

@@ -20,7 +20,7 @@ class Choice:
     """Something registered, by name, with the options that differ from its defaults."""
 
     name: str
-    options: dict[str, int | float | bool | str | None | dict[str, int | float]] = dataclasses.field(default_factory=dict)
+    options: dict[str, int | float | bool | str | dict[str, int | float] | None] = dataclasses.field(default_factory=dict)
 
 
 def to_json(value: Any) -> Any:

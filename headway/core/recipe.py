@@ -66,7 +66,10 @@ class Training:
         demand(
             *((v is None or v >= 1, f"`training.{n}` must be at least 1, not {v}") for n, v in counts.items()),
             *((v is None or 0 < v < inf, f"`training.{n}` must be greater than zero, not {v}") for n, v in spans.items()),
-            (self.smoothing is None or 0 <= self.smoothing < 1, f"`training.smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+            (
+                self.smoothing is None or 0 <= self.smoothing < 1,
+                f"`training.smoothing` must be at least 0 and less than 1, not {self.smoothing}",
+            ),
             (self.average is None or 0 <= self.average < 1, f"`training.average` must be at least 0 and less than 1, not {self.average}"),
             (self.decay >= 0, f"`training.decay` must not be negative, not {self.decay}"),
         )

@@ -8,6 +8,7 @@ window: every token but the first few has at least half a context before it.
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def predict(model: Any, tokens: np.ndarray, size: int, context: int) -> Predicti
     # (start, first judged): the first window is judged whole, the last one ends with the text
     last = len(tokens) - 1 - length
     starts = sorted({*range(0, last + 1, half), last})
-    judged = [0] + [a + length - b for a, b in zip(starts, starts[1:], strict=False)]
+    judged = [0] + [a + length - b for a, b in pairwise(starts)]
     sums: list[float] = []
     counts: list[int] = []
     rows = max(1, ROWS // length)

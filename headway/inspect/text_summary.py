@@ -14,7 +14,6 @@ from headway.inspect.report import report_page, run_facts
 from headway.layers.attention.weights import recorded
 from headway.tasks.language import opening
 from headway.train.run import Run
-
 from headway.train.session import task_of
 
 SAMPLE = 400  # tokens

@@ -55,7 +55,8 @@ class XLNet(nn.Module):
 
     While it trains, every batch draws an order; to judge and to generate, the order is from left to right, so its figures compare with
     those of other models. The first token is given. The query for a place starts as one learned vector plus the sinusoids of the place:
-    relative positions only weigh what is seen, so a query that sees a single token would not know where it stands. Yang et al. 2019, https://arxiv.org/abs/1906.08237; lecture A.
+    relative positions only weigh what is seen, so a query that sees a single token would not know where it stands.
+    Yang et al. 2019, https://arxiv.org/abs/1906.08237; lecture A.
     """
 
     aliases = ("permutation language model", "permutation language modeling", "generalized autoregressive pretraining")

@@ -18,8 +18,8 @@ from headway.decode.beam import beam_search
 from headway.decode.greedy import greedy
 from headway.decode.hypothesis import Hypothesis
 from headway.evaluate.translation import bleu, chrf
-from headway.models.encoder_decoder import EncoderDecoder
 from headway.layers.cross_entropy import linear_cross_entropy
+from headway.models.encoder_decoder import EncoderDecoder
 
 
 class Translation:

@@ -54,7 +54,7 @@ def plan_model(recipe: Recipe, size: Size) -> Recipe:
     """Width, depth and dropout by the amount of data; one size smaller if there are only a few minutes to learn it in."""
     hurried = recipe.training.minutes is not None and recipe.training.minutes < 5
     grade = (size.pairs >= 8000) + (size.pairs > 300_000)
-    given = recipe.model.options
+    given: dict[str, Any] = recipe.model.options
     width = int(given.get("width") or (128, 256, 512)[max(0, grade - hurried)])
     dials: dict[str, int | float | bool | str | None] = {"width": width, "dropout": (0.3, 0.25, 0.1)[grade]}
     if recipe.model.name == "transformer":
@@ -68,7 +68,7 @@ def plan_model(recipe: Recipe, size: Size) -> Recipe:
 
 def plan_training(recipe: Recipe, size: Size) -> Recipe:
     t = recipe.training
-    chosen = {
+    chosen: dict[str, Any] = {
         "batch": t.batch or (1024 if size.pairs < 8000 else 2048),
         "rate": t.rate or (3e-3 if t.optimizer == "muon" else 1e-3),
         "smoothing": 0.1 if t.smoothing is None else t.smoothing,
@@ -81,15 +81,15 @@ def plan_language(recipe: Recipe, size: Size) -> Recipe:
     t, minutes = recipe.training, recipe.training.minutes
     hurried = minutes is not None and minutes <= 3
     context = t.context or (128 if hurried else 256)
-    dials: dict[str, Any] = {"width": 192 if hurried else 256, "depth": 4, "dropout": 0.0, "context": context}
-    given = recipe.model.options
+    dials: dict[str, Any] = {"width": 128 if hurried else 256, "depth": 4, "dropout": 0.0, "context": context}
+    given: dict[str, Any] = recipe.model.options
     width = int(given.get("width") or dials["width"])
     dials |= {"inner": 4 * width, "heads": next(h for h in range(max(1, width // 48), 0, -1) if width % h == 0)}
     known = {option.name for option in registry.get("models", recipe.model.name).options}
     model = Choice(recipe.model.name, {k: v for k, v in dials.items() if k in known} | given)
-    chosen = {
+    chosen: dict[str, Any] = {
         "context": context,
-        "batch": t.batch or max(context, 2048),
+        "batch": t.batch or max(context, 1536 if hurried else 4096),
         "rate": t.rate or (8e-3 if t.optimizer == "muon" else 1e-3),
         "smoothing": 0.0 if t.smoothing is None else t.smoothing,
     }

@@ -113,7 +113,8 @@ def _train(asked: Recipe, out: Path, progress: Progress) -> bool:
 
 
 def _loop(recipe: Recipe, out: Path, task: Any, corpus: Any) -> Loop:
-    return Loop(recipe, out, task, *task.open(recipe, corpus, out), lambda: build(recipe, task))
+    batches, validation = task.open(recipe, corpus, out)
+    return Loop(recipe, out, task, batches, validation, lambda: build(recipe, task))
 
 
 def _continued(asked: Recipe, out: Path, corpus: Any) -> Loop:

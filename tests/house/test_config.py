@@ -28,7 +28,7 @@ recipes = st.builds(
         Training,
         **{f.name: share | st.none() for f in dataclasses.fields(Training) if f.type == float | None},
         **{f.name: count | st.none() for f in dataclasses.fields(Training) if f.type == int | None},
-        **dict.fromkeys(("decay", "clip", "smoothing"), share),
+        **dict.fromkeys(("decay", "clip"), share),
     ),
 )
 json_values = st.recursive(scalars, lambda some: st.lists(some, max_size=3) | st.dictionaries(st.text(), some), max_leaves=5)

@@ -76,7 +76,8 @@ def test_scores_are_those_of_the_papers() -> None:
 
     q, k = torch.randn(E), torch.randn(E)
     scores = {name: entry.load()(E) for name, entry in registry.entries("scores").items()}
-    found = {name: float(score(score.query(q[None, None, None]), score.key(k[None, None, None])).detach()) for name, score in scores.items()}
+    one, other = q[None, None, None], k[None, None, None]
+    found = {name: float(score(score.query(one), score.key(other)).detach()) for name, score in scores.items()}
     dot = sum(float(a) * float(b) for a, b in zip(q, k, strict=True))
     w, additive = scores["multiplicative"].weight, scores["additive"]
     inner = additive.key.weight @ k + additive.query.weight @ q

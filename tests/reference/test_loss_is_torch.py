@@ -7,7 +7,7 @@ from torch import Tensor
 
 from headway.data.batches import PairBatch
 from headway.data.tokens import train_tokenizer
-from headway.tasks import cross_entropy
+from headway.layers import cross_entropy
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.tasks.translation import Translation
 

@@ -152,7 +152,7 @@ class PartitionLemma(Experiment):
         yield at_most("a step has no modulus of continuity: mid-range", sup_error(step, middle), 1.5 * delta)
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
-        x = (np.stack(np.meshgrid(np.arange(200), np.arange(200), indexing="ij"), axis=-1) + 0.5) / 200
+        x = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 200] * 2, indexing="ij"), axis=-1)
         g, h = value(TERMS[:2], x), (self.shown.member(x.reshape(-1, 2)) @ self.shown.alpha).reshape(200, 200)
         bound = 3.5 * c.deltas[-1]
         titles = ("g = sin 3x₁ + cos 4x₂", f"h on {len(self.shown.lo)} boxes", f"|g - h| (ε/2 = {bound:.2g})")

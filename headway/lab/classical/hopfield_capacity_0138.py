@@ -86,7 +86,7 @@ class HopfieldCapacity0138(Experiment):
     assumptions = ("independent patterns of independent fair signs", "w_ii = 0, asynchronous updates", "the start is the pattern itself")
     aliases = ("Hopfield storage capacity", "avalanche of errors")
     panels = 2
-    small = {"sizes": (100, 200), "nets": (24, 8), "ratios": (0.05, 0.12, 0.16, 0.2)}
+    small = {"sizes": (100, 200), "nets": (12, 6), "ratios": (0.05, 0.12, 0.16, 0.2)}
     full = {"nets": (256, 48, 12)}
 
     def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:

@@ -8,7 +8,8 @@ class Rotary(nn.Module):
 
         (x_2i, x_2i+1) <- (x_2i cos t w_i - x_2i+1 sin t w_i,  x_2i sin t w_i + x_2i+1 cos t w_i),        w_i = 10000^(-2i/e)
 
-    which is the product of the complex numbers x_2i + i x_2i+1 and exp(i t w_i), and is computed so: one operation instead of six. The last entry of an odd width stays as it is. Su et al. 2021, "RoFormer", https://arxiv.org/abs/2104.09864, equation 34.
+    which is the product of the complex numbers x_2i + i x_2i+1 and exp(i t w_i), and is computed so: one operation instead of six. The
+    last entry of an odd width stays as it is. Su et al. 2021, "RoFormer", https://arxiv.org/abs/2104.09864, equation 34.
     """
 
     aliases = ("RoPE", "rotary position embedding", "RoFormer positions")

@@ -1,0 +1,203 @@
+"""The mistake bound of the perceptron."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+from headway.core.config import demand
+from headway.lab import style
+from headway.lab.checks import Check, at_least, at_most, close, equal, printed
+from headway.lab.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Config:
+    dimensions: tuple[int, ...] = (2, 5, 20)  # of the points
+    margins: tuple[float, ...] = (0.05, 0.2, 0.5)  # points closer than this to the true hyperplane are dropped
+    points: int = 100  # in each set
+    orders: int = 20  # random orders of each set
+    peer: bool = False  # compare with the perceptron of scikit-learn too, where it is installed
+
+    def __post_init__(self) -> None:
+        demand((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
+        demand((self.points >= 4 and self.orders >= 1, "points >= 4 and orders >= 1"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the theorem speaks of, at t = 1, 2, …: w*ᵀw_t, ‖w_t‖ and the last weights."""
+
+    along: np.ndarray
+    norm: np.ndarray
+    w: np.ndarray
+
+    @property
+    def t(self) -> np.ndarray:
+        return np.arange(1, self.norm.size + 1)
+
+
+def perceptron(z: np.ndarray, best: np.ndarray, most: int = 10**6) -> Run:
+    """Cyclic passes over the rows z_i = y_i x_i from w = 0: w <- w + z_i where wᵀz_i <= 0, at most `most` times."""
+    w, i, n, path = np.zeros(z.shape[1]), 0, len(z), []
+    while len(path) < most:
+        wrong = np.flatnonzero(z @ w <= 0)
+        if not wrong.size:
+            break
+        after = np.searchsorted(wrong, i)
+        i = int(wrong[after % wrong.size])  # the next mistake in the order, past the end of the set if need be
+        w = w + z[i]
+        path.append(w)
+        i = (i + 1) % n
+    made = np.array(path)
+    return Run(made @ best, np.linalg.norm(made, axis=1), w)
+
+
+def widest(z: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """The unit vector with the largest margin min_i wᵀz_i, that margin, and an upper bound on every margin: ‖Σ λ_i z_i‖, λ >= 0, Σ λ = 1.
+
+    min ½‖w‖² subject to wᵀz_i >= 1 through its dual, which is least squares with λ >= 0 (Lawson and Hanson 1974, ch. 23).
+    """
+    from scipy.optimize import nnls
+
+    weights, _ = nnls(np.vstack([z.T, np.ones(len(z))]), np.append(np.zeros(z.shape[1]), 1.0))
+    nearest = weights @ z / weights.sum()
+    best = nearest / np.linalg.norm(nearest)
+    return best, float(np.min(z @ best)), float(np.linalg.norm(nearest))
+
+
+def draw(d: int, m: float, points: int, rng: np.random.Generator, bias: float = 0.0) -> np.ndarray:
+    """Rows y_i x_i of Gaussian points with y = sgn(w_0ᵀx + bias), |w_0ᵀx + bias| >= m, ‖w_0‖ = 1; with a bias rows y_i (x_i, 1)."""
+    w0, kept = rng.normal(size=d), np.empty((0, d))
+    w0 /= np.linalg.norm(w0)
+    while len(kept) < points:
+        x = rng.normal(size=(4 * points, d))
+        kept = np.vstack([kept, x[np.abs(x @ w0 + bias) >= m]])
+    x = kept[:points]
+    return np.sign(x @ w0 + bias)[:, None] * (np.column_stack([x, np.ones(points)]) if bias else x)
+
+
+def collinear(a: float) -> np.ndarray:
+    """(a, ½), (a, -1), (a, 1): the second weight goes to and fro between ½ and -½ until t a² > ½, which makes 1/(2a²) + 1 updates."""
+    return np.array([[a, 0.5], [a, -1.0], [a, 1.0]])
+
+
+class PerceptronNovikoff(Experiment):
+    """On data that a unit vector w* separates with margin γ, the perceptron makes at most ⌊R²/γ²⌋ updates, in any order.
+
+    With R = max ‖x‖ and no bias, after t updates from w_0 = 0
+
+        w*ᵀw_t >= tγ,     ‖w_t‖ <= R √t,     so     1 >= cos ∠(w*, w_t) >= √t γ/R     and     t <= ⌊R²/γ²⌋.
+
+    n orthonormal points attain it: R²/γ² = n updates. Nearly collinear points need more than half of it at any margin. With a bias the
+    points become (x, 1), R² becomes R² + 1 and γ is the margin of those. (The instance of the reference value, 6 updates against 279, is
+    not specified; the figure shows one of the same size.)
+    """
+
+    lecture = "C"
+    kinds = ("BOUND",)
+    cost = "S"
+    source = "Novikoff 1962, On convergence proofs on perceptrons, Symposium on the Mathematical Theory of Automata, pp. 615-622"
+    assumptions = ("a hyperplane through the origin separates the data", "updates where y wᵀx <= 0, from w = 0, without a bias")
+    errata = ("C1",)
+    aliases = ("Novikoff's theorem", "perceptron convergence theorem")
+    panels = 2
+    small = {"dimensions": (2, 5), "margins": (0.2, 0.5), "orders": 3}
+    full = {"orders": 200, "peer": True}
+
+    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        self.scatter: dict[str, list[tuple[float, int]]] = {}
+        for d in c.dimensions:
+            yield from self.lemmas(f"d = {d}", [draw(d, m, c.points, rng) for m in c.margins], c.margins, c.orders, rng)
+        biased = [draw(c.dimensions[0], m, c.points, rng, bias=0.7) for m in c.margins]
+        yield from self.lemmas(f"d = {c.dimensions[0]} and a bias", biased, (), c.orders, rng)
+        z = draw(3, 0.2, c.points, rng)
+        best, gamma, _ = widest(z)
+        self.example, self.gamma, self.R = perceptron(z, best), gamma, float(np.max(np.linalg.norm(z, axis=1)))
+        yield close("margin by SLSQP instead of the dual, d = 3", self.slsqp(z), gamma, 1e-6)
+        for n in (1, 10, 100):
+            run = perceptron(np.eye(n), np.full(n, n**-0.5))
+            yield equal(f"{n} orthonormal point{'s' * (n > 1)}: updates = R²/γ²", run.t.size, n)
+            self.scatter.setdefault("orthonormal", []).append((n, run.t.size))
+        for k in (2, 4, 6):
+            a = 2.0**-k
+            run, bound = perceptron(collinear(a), np.array([1.0, 0.0])), (1 + a * a) / (a * a)
+            yield equal(f"nearly collinear, γ = 1/{2**k}: updates", run.t.size, 2 ** (2 * k - 1) + 1)
+            yield at_most(f"nearly collinear, γ = 1/{2**k}: bound", run.t.size, math.floor(bound))
+            self.scatter.setdefault("nearly collinear", []).append((bound, run.t.size))
+        if c.peer and find_spec("sklearn"):
+            from sklearn.linear_model import Perceptron
+
+            y = np.where(np.arange(len(z)) % 2, 1, -1)
+            theirs = Perceptron(fit_intercept=False, shuffle=False, tol=None, max_iter=200).fit(y[:, None] * z, y)
+            yield close("weights of scikit-learn's perceptron, d = 3", theirs.coef_[0], self.example.w, 1e-12)
+
+    def lemmas(self, name: str, sets: list[np.ndarray], known: tuple[float, ...], orders: int, rng: np.random.Generator) -> Iterator[Check]:
+        """Both lemmas at every update, and the bound, for all sets and orders."""
+        updates, bounds, along, norm, cosine, gammas, duals = [], [], [], [], [], [], []
+        for z in sets:
+            best, gamma, dual = widest(z)
+            R = float(np.max(np.linalg.norm(z, axis=1)))
+            gammas.append(gamma)
+            duals.append(dual)
+            for _ in range(orders):
+                run = perceptron(rng.permutation(z), best)
+                along.append(run.along / (run.t * gamma))
+                norm.append(run.norm / (R * np.sqrt(run.t)))
+                cosine.append(run.along / run.norm / (np.sqrt(run.t) * gamma / R))
+                updates.append(run.t.size)
+                bounds.append(math.floor(R * R / (gamma * gamma)))
+        self.scatter[name] = list(zip(bounds, updates, strict=True))
+        yield close(f"{name}: the margin is the largest (dual)", gammas, duals)
+        if known:
+            yield at_least(f"{name}: margin, at least that of the teacher", gammas, known)
+        yield at_least(f"{name}: w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-10)
+        yield at_most(f"{name}: ‖w_t‖ / R√t at every t", np.concatenate(norm), 1.0, rounding=1e-10)
+        yield at_least(f"{name}: cos ∠ / (√t γ/R) at every t", np.concatenate(cosine), 1.0, rounding=1e-10)
+        yield at_most(f"{name}: updates in every order", updates, bounds)
+
+    @staticmethod
+    def slsqp(z: np.ndarray) -> float:
+        from scipy.optimize import minimize
+
+        limits = {"type": "ineq", "fun": lambda w: z @ w - 1, "jac": lambda w: z}
+        start = z.mean(axis=0) / np.min(np.abs(z @ z.mean(axis=0)))
+        w = minimize(lambda w: w @ w / 2, start, jac=lambda w: w, constraints=limits, method="SLSQP", options={"ftol": 1e-14}).x
+        return 1 / float(np.linalg.norm(w))
+
+    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        updates = perceptron(np.eye(10), np.full(10, 10**-0.5)).t.size
+        yield printed(at_most('"less than ⌊R²/γ²⌋": 10 orthonormal points', updates, 10 - 1), "C1")
+        z = draw(2, 0.2, c.points, rng)
+        best, gamma, _ = widest(z)
+        bound = math.floor(float(np.max(np.sum(z * z, axis=1))) / gamma**2)
+        middle = int(np.argmax(z @ best / np.linalg.norm(z, axis=1)))  # inside the cone of the others, so its opposite cannot be separated
+        z[middle] *= -1
+        yield at_most("one label flipped: updates, stopped above the bound", perceptron(z, best, bound + 1).t.size, bound)
+        pair = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
+        yield at_most("with a bias, but R and γ of the points without their 1", perceptron(pair, np.array([1.0, 0.0])).t.size, 1)
+
+    def plot(self, c: Config, axes: "style.Panels") -> None:
+        for i, (name, pairs) in enumerate(self.scatter.items()):
+            look = style.series(i) | {"linestyle": "none", "markersize": 4 if len(pairs) > 9 else 6}
+            if name == "orthonormal":
+                look |= {"marker": "*", "color": style.VERMILION, "markersize": 10}
+            axes[0].loglog(*np.array(pairs).T, **look, label=name)
+        ends = np.array([1, max(b for pairs in self.scatter.values() for b, _ in pairs)])
+        axes[0].loglog(ends, ends, **style.BOUND, label="t = R²/γ²")
+        axes[0].set(title="Updates against the bound", xlabel="bound R²/γ²", ylabel="updates t")
+        axes[0].legend(fontsize=8.5)
+        run = self.example
+        curves = {
+            "R√t": (self.R * np.sqrt(run.t), style.BOUND),
+            "‖w_t‖": (run.norm, style.series(0)),
+            "w*ᵀw_t": (run.along, style.series(1)),
+        }
+        curves["tγ"] = (run.t * self.gamma, style.BOUND | {"color": style.GREEN})
+        for name, (values, look) in curves.items():
+            axes[1].plot(run.t, values, **look, label=name)
+        title = f"One run: {run.t.size} updates, bound {math.floor((self.R / self.gamma) ** 2)}"
+        axes[1].set(title=title, xlabel="update t", ylabel="length")
+        axes[1].legend()
