@@ -17,7 +17,7 @@ from typing import Any
 
 WIDTH, DEPTH, HEADS, INNER, VOCABULARY = 256, 3, 4, 1024, 8000
 BATCH, SOURCE, TARGET, DROPOUT = 128, 16, 16, 0.1
-SENTENCES = 64
+SENTENCES, BATCHES = 64, 6  # to decode: batches of 64, as a file of sentences gives them
 PAD, BOS, EOS = 0, 1, 2
 
 
@@ -103,9 +103,7 @@ def train_torch() -> Callable[[], None]:
             return F.linear(hidden, self.embedding.weight)
 
     source, given, wanted = batch()
-    return step_of(
-        Model(), lambda m: F.cross_entropy(m(source, given).flatten(0, 1), wanted.flatten(), label_smoothing=0.1), fused=False
-    )
+    return step_of(Model(), lambda m: F.cross_entropy(m(source, given).flatten(0, 1), wanted.flatten(), label_smoothing=0.1), fused=False)
 
 
 def marian() -> Any:
@@ -143,13 +141,17 @@ def decode_headway() -> Callable[[], None]:
     model = headway_model().eval()
     model.target.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
     from headway.decode.greedy import greedy
+    from headway.decode.side_by_side import side_by_side
 
     source = sentences()
 
-    def decode() -> None:
+    def one(_: int) -> None:
         found = greedy(model, source, source != PAD, BOS, EOS, [TARGET - 1] * SENTENCES)  # and the end mark: 16 steps, as the peer
         if any(len(h.ids) != TARGET - 1 for h in found):
             raise SystemExit("a sentence ended early: the comparison would not be fair")
+
+    def decode() -> None:
+        side_by_side(one, range(BATCHES))
 
     return decode
 
@@ -161,10 +163,11 @@ def decode_marian() -> Callable[[], None]:
     length = {"max_new_tokens": TARGET, "min_new_tokens": TARGET}
 
     def decode() -> None:
-        with torch.inference_mode():
-            out = model.generate(source, attention_mask=(source != PAD).long(), num_beams=1, do_sample=False, **length)
-        if out.shape[1] != TARGET + 1:
-            raise SystemExit(f"Hugging Face wrote {out.shape[1] - 1} tokens instead of {TARGET}")
+        for _ in range(BATCHES):
+            with torch.inference_mode():
+                out = model.generate(source, attention_mask=(source != PAD).long(), num_beams=1, do_sample=False, **length)
+            if out.shape[1] != TARGET + 1:
+                raise SystemExit(f"Hugging Face wrote {out.shape[1] - 1} tokens instead of {TARGET}")
 
     return decode
 
@@ -242,10 +245,10 @@ def main() -> None:
         print(f"  {name:38} {seconds:9.3f} {BATCH * TARGET / seconds:10,.0f}   {flops_per_step() / seconds / rate:.2f}")
     peer = min(seconds for name, seconds in trained.items() if name != "headway")
     print(f"  headway is {peer / trained['headway']:.2f} times as fast as the better peer\n")
-    print("greedy decoding, batch 64, 14 tokens in, 16 out     sentences/s")
+    print("greedy decoding, batches of 64, 14 tokens in, 16 out     sentences/s")
     decoded = {name.partition(": ")[2]: seconds for name, seconds in best.items() if name.startswith("decode")}
     for name, seconds in decoded.items():
-        print(f"  {name:38} {SENTENCES / seconds:9.0f}")
+        print(f"  {name:38} {BATCHES * SENTENCES / seconds:9.0f}")
     print(f"  headway is {decoded['Hugging Face generate'] / decoded['headway']:.2f} times as fast")
     if arguments.json:
         with open(arguments.json, "w") as file:

@@ -25,7 +25,9 @@ from headway.core.errors import ConfigError
 MARKS, BRACKETS, OPERATORS, DIGITS = ("?", "."), ("(", "[", ")", "]"), ("MAX", "MIN", "MED", "SUM"), tuple("0123456789")
 KEYS = tuple(f"k{n}" for n in range(64))
 VOCABULARY = (*MARKS, *BRACKETS, *OPERATORS, *DIGITS, *KEYS)
-ASK, FILL, OPEN, CLOSE, ZERO, KEY = (VOCABULARY.index(token) for token in ("?", ".", "(", ")", "0", "k0"))
+NUMBER = {token: number for number, token in enumerate(VOCABULARY)}
+ASK, FILL, OPEN, CLOSE, ZERO, KEY = (NUMBER[token] for token in ("?", ".", "(", ")", "0", "k0"))
+DEEP = 4  # lists in lists of `listops`
 
 Riddle = tuple[Int[np.ndarray, "b t"], Bool[np.ndarray, "b t"]]
 
@@ -117,22 +119,25 @@ def brackets(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 
 
 def listops(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """MAX, MIN, MED (rounded down) and SUM (modulo 10) of 2 to 5 digits or lists, three lists deep at most; the value is asked. Chance 0.2.
+    """MAX, MIN, MED (rounded down) and SUM (modulo 10) of 2 to 5 digits or lists, four lists deep at most; the value is asked. Chance 1/8.
 
     The expression has `length` tokens or a little less, with filler before. Nangia & Bowman 2018, https://arxiv.org/abs/1804.06028.
     """
     _at_least(4, length)
     body, answer = np.full((batch, length), FILL), np.zeros((batch, 1), np.int64)
     for row in range(batch):
-        tree, left = _node(rng, length - 2), length - 2
-        lists, left = [(tree, 1)], left - (len(tree) - 1)
-        while left >= 3 and (places := [(n, i, d) for n, d in lists if d < 3 for i in range(1, len(n)) if isinstance(n[i], int)]):
-            node, i, depth = places[rng.integers(len(places))]
-            node[i] = _node(rng, left - 1)  # an operator, its members and `]` for one digit
-            left -= len(node[i])
-            lists.append((node[i], depth + 1))
+        tree = _node(rng, length - 2)
+        left = length - 1 - len(tree)
+        places = [(tree, i, 1) for i in range(1, len(tree))]  # digits that may become lists
+        while left >= 3 and places:
+            at = rng.integers(len(places))
+            (node, i, depth), places[at] = places[at], places[-1]
+            places.pop()
+            node[i] = inner = _node(rng, left - 1)  # an operator, its members and `]` for one digit
+            left -= len(inner)
+            places += [(inner, j, depth + 1) for j in range(1, len(inner)) if depth + 1 < DEEP]
         tokens = _written(tree)
-        body[row, length - len(tokens) :] = [VOCABULARY.index(token) for token in tokens]
+        body[row, length - len(tokens) :] = [NUMBER[token] for token in tokens]
         answer[row] = ZERO + value(tree)
     return _asked(body, answer)
 

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from jaxtyping import Bool, Float, Int
@@ -13,7 +14,7 @@ from headway.layers.dropout import Dropout
 from headway.layers.embedding import both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
-from headway.layers.residual import RESIDUALS
+from headway.layers.residual import RESIDUALS, Deep, DeepNorm, deep_decoder, deep_encoder, deep_initialise
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Config:
     heads: int = 4  # attention heads; must divide the width
     inner: int = 1024  # f, the width inside the feed-forward network
     dropout: float = 0.1  # on every sublayer and on the embeddings
-    norm: Literal["pre", "post"] = "pre"  # where the norm stands: before the sublayer, or after the sum as in 2017
+    norm: Literal["pre", "post", "deep"] = "pre"  # before the sublayer; after the sum, as in 2017; after it and made for depth
     position: Literal["sinusoidal", "learned"] = "sinusoidal"  # how places are told apart
     share: bool = True  # one embedding for source, target and output
 
@@ -38,6 +39,11 @@ class Config:
         )
 
 
+def arrangement(config: Config, numbers: Deep) -> Any:
+    """The residual of a stack; DeepNorm needs to know how deep it is."""
+    return partial(DeepNorm, alpha=numbers.alpha) if config.norm == "deep" else RESIDUALS[config.norm]
+
+
 class Transformer(nn.Module):
     """Transformer: an encoder and a decoder made of attention only.
 
@@ -45,40 +51,44 @@ class Transformer(nn.Module):
         decoder block:   y -> causal self-attention -> cross-attention to the encoder's output -> feed-forward
 
     each inside a residual connection with layer normalisation. Vaswani et al. 2017, "Attention is all you need",
-    https://arxiv.org/abs/1706.03762; lectures A to E.
+    https://arxiv.org/abs/1706.03762; lectures A to E. With `norm deep` it is DeepNet, which trains at a hundred layers and more:
+    Wang et al. 2022, https://arxiv.org/abs/2203.00555; lecture A.
     """
 
-    aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer")
+    aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer", "DeepNet", "DeepNorm")
     task = "translation"
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()
         c = self.config = config
-        residual = RESIDUALS[c.norm]
         position = registry.get("positions", c.position).load()
         self.source, self.target = both_sides(source_vocabulary, target_vocabulary, c.width, c.share)
         self.source_position, self.target_position = position(c.width), position(c.width)
         self.dropout = Dropout(c.dropout)
+        before, after = (arrangement(c, numbers) for numbers in (deep_encoder(c.depth, c.depth), deep_decoder(c.depth)))
         self.encoder: Any = nn.ModuleList(
-            Block(c.width, Multihead(c.width, c.heads), Feedforward(c.width, c.inner), residual, c.dropout) for _ in range(c.depth)
+            Block(c.width, Multihead(c.width, c.heads), Feedforward(c.width, c.inner), before, c.dropout) for _ in range(c.depth)
         )
-        self.encoder_norm = residual.final(c.width)
+        self.encoder_norm = RESIDUALS[c.norm].final(c.width)
         self.decoder: Any = nn.ModuleList(
             CrossBlock(
                 c.width,
                 Multihead(c.width, c.heads, Causal()),
                 Cross(c.width, c.heads),
                 Feedforward(c.width, c.inner),
-                residual,
+                after,
                 c.dropout,
             )
             for _ in range(c.depth)
         )
-        self.decoder_norm = residual.final(c.width)
+        self.decoder_norm = RESIDUALS[c.norm].final(c.width)
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
+        if c.norm == "deep":
+            deep_initialise(self.encoder, deep_encoder(c.depth, c.depth).beta)
+            deep_initialise(self.decoder, deep_decoder(c.depth).beta)
 
     def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> Float[Tensor, "b s d"]:
         x = self.dropout(self.source(source) + self.source_position(source.shape[1]))

@@ -17,6 +17,7 @@ from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.decode.beam import beam_search
 from headway.decode.greedy import greedy
 from headway.decode.hypothesis import Hypothesis
+from headway.decode.side_by_side import side_by_side
 from headway.evaluate.translation import bleu, chrf
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
@@ -111,16 +112,22 @@ class Translation:
     def search(
         self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64
     ) -> list[list[tuple[str, Hypothesis]]]:
-        """For each text its translations, best first. Texts are batched with others of like length; the answer does not depend on it."""
+        """For each text its translations, best first. Texts are batched with others of like length; the answer does not depend on it.
+
+        Batches are decoded side by side, one core each (`decode/side_by_side.py`); the longest come first, so that all end together.
+        """
         ids = self.source.encode([text.strip() for text in texts])
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         results: list[list[tuple[str, Hypothesis]]] = [[] for _ in texts]
-        for start in range(0, len(order), batch):
-            rows = order[start : start + batch]
+
+        def decode(rows: list[int]) -> list[list[Hypothesis]]:
             source = pad([[*ids[i], self.source.eos] for i in rows], self.source.pad)
             limits = [2 * len(ids[i]) + 10 for i in rows]
             arguments = (model, source, source != self.source.pad, self.target.bos, self.target.eos, limits)
-            found = [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
+            return [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
+
+        batches = [order[start : start + batch] for start in range(0, len(order), batch)][::-1]
+        for rows, found in zip(batches, side_by_side(decode, batches), strict=True):
             for i, hypotheses in zip(rows, found, strict=True):
                 # an untrained model may write a line break, which would shift all lines after it
                 decoded = [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])] if ids[i] else [""]

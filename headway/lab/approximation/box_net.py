@@ -1,13 +1,13 @@
 """Nets that are constant on boxes, up to ramps: f(x) = Σ_i α_i relu(Σ_j q_j(x_j) - (d-1)) with trapezoids q_j of four ReLUs.
 
-Written out (`separate`), with a first layer that boxes share (`shared`), and evaluated box by box (`evaluate`); the boxes are those of `uniform`.
+Written out (`separate`), with a first layer that boxes share (`shared`), and evaluated from the few boxes near a point (`evaluate`).
 """
 
 from itertools import product
 
 import numpy as np
 
-from headway.lab.approximation.partition_lemma import uniform
+from headway.lab.approximation.boxes import uniform
 from headway.lab.relu_net import ReluNet
 
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])  # of the four ReLUs of q, which bend at a - γ, a, b and b + γ

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.core.config import demand
 from headway.lab import style
+from headway.lab.approximation.minimax import minimax
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
 from headway.lab.experiment import Experiment
 from headway.lab.relu_net import ReluNet, hinges, scale
@@ -109,7 +110,8 @@ class PwlDensity(Experiment):
         yield equal("x²: sup error is h²/4, bit for bit", self.errors["x²"], h * h / 4)
         self.best = np.array([sup_error(scale(n, 1.0, -s * s / 8), TARGETS[1], m) for n, s, m in zip(nets["x²"], h, c.pieces, strict=True)])
         yield equal("x²: lowered by h²/8 the error is h²/8, bit for bit", self.best, h * h / 8)
-        yield close("x²: best line on a step by linear programming", _best_line(0.25), 0.25**2 / 8, 1e-9)
+        x = np.linspace(0, 0.25, 401)  # contains the three points that decide
+        yield close("x²: best line on a step of ¼ by linear programming", minimax(x[:, None] ** np.arange(2), x * x)[0], 0.25**2 / 8, 1e-9)
         m = c.pieces[0]
         steps = np.diff(np.sort(rng.random((c.knots, m - 1)), axis=1), axis=1, prepend=0.0, append=1.0)
         yield at_least(f"x²: best lines on any {m} pieces err by h²/8", np.max(steps**2, axis=1) / 8, 1 / (8 * m * m))
@@ -140,13 +142,3 @@ class PwlDensity(Experiment):
         axes[1].set_ylim(bottom=self.best[-1] / 300)  # room for the legend
         axes[0].legend()
         axes[1].legend(loc="lower left", ncols=2)
-
-
-def _best_line(length: float) -> float:
-    """min over lines of max |x² - line| on [0, length]: a linear programme over 401 points, which contain the three that decide."""
-    from scipy.optimize import linprog
-
-    x = np.linspace(0, length, 401)
-    A, one = np.stack([np.ones(x.size), x], axis=1), np.ones((x.size, 1))
-    both = np.block([[A, -one], [-A, -one]])
-    return float(linprog([0, 0, 1], both, np.append(x * x, -x * x), bounds=[(None, None)] * 3).fun)

@@ -8,7 +8,7 @@ import numpy as np
 from headway.core.config import demand
 from headway.lab import style
 from headway.lab.approximation.box_net import evaluate, separate, shared
-from headway.lab.approximation.partition_lemma import TERMS, uniform, value
+from headway.lab.approximation.boxes import TERMS, middles, uniform, value
 from headway.lab.checks import Check, at_least, at_most, close, equal, published, vacuous
 from headway.lab.experiment import Experiment
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
@@ -29,11 +29,6 @@ class Config:
     def __post_init__(self) -> None:
         demand((all(2 <= n <= 40 for n in self.sides), "n is between 2 and 40"), (1 <= self.dimensions <= 3, "d is at most 3"))
         demand((all(0 < r <= 0.5 for r in self.ramps), "γ/h is between 0 and 1/2"), (6 <= self.log_points <= 17, "log_points is 6 to 17"))
-
-
-def middles(n: int, d: int) -> np.ndarray:
-    lo, hi, _ = uniform(d, 1 / n)
-    return value(TERMS[:d], (lo + hi) / 2)
 
 
 def quadrature(net: ReluNet, g: Function) -> float:
@@ -102,9 +97,7 @@ class Relu3LayerBox(Experiment):
                 self.sup[d, r] = [vertex_error(k, d, r / k) for k in c.sides]  # a lower bound of the supremum
             chosen = ((1 + epsilon / PEAK[d - 1]) ** (1 / d) - 1) / 2
             mean, error = np.array([integral(k, r / k) for k, r in zip(c.sides, chosen, strict=True)]).T
-            yield at_most(
-                f"d = {d}, γ/h = {chosen[0]:.2g} … {chosen[-1]:.2g}, excess ε: L1 error + 4 s.e. against 2ε", mean + 4 * error, 2 * epsilon
-            )
+            yield at_most(f"d = {d}, γ with excess ε: L1 error + 4 s.e. against 2ε", mean + 4 * error, 2 * epsilon)
             last = self.l1[d, c.ramps[-1]]
             yield at_most(f"d = {d}: L1 error of n boxes per side falls with n", last[1:], last[:-1])
             yield at_least(f"d = {d}: sup error stays above max|g|/2", [self.sup[d, r] for r in c.ramps], PEAK[d - 1] / 2)

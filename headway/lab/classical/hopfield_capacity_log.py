@@ -137,5 +137,6 @@ class HopfieldCapacityLog(Experiment):
             for k, name, colour in zip(marks, names, (style.GREEN, style.VERMILION, style.INK), strict=True):
                 axes[i].axvline(k, **style.BOUND | {"color": colour}, label=name)
             axes[i].set(title=title, xlabel=f"patterns s, n = {n}", ylabel="probability", ylim=(-0.03, 1.05))
-        axes[0].legend(loc="lower left", fontsize=8.5)
+        lines, labels = axes[0].get_legend_handles_labels()
+        axes[0].legend(lines[:2], labels[:2], loc="upper right")
         axes[1].legend(loc="upper right", fontsize=8.5)

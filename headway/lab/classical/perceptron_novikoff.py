@@ -10,6 +10,7 @@ import numpy as np
 from headway.core.config import demand
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed
+from headway.lab.classical.perceptron_run import perceptron, widest, widest_by_slsqp
 from headway.lab.experiment import Experiment
 
 
@@ -24,48 +25,6 @@ class Config:
     def __post_init__(self) -> None:
         demand((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
         demand((self.points >= 4 and self.orders >= 1, "points >= 4 and orders >= 1"))
-
-
-@dataclass(frozen=True)
-class Run:
-    """What the theorem speaks of, at t = 1, 2, …: w*ᵀw_t, ‖w_t‖ and the last weights."""
-
-    along: np.ndarray
-    norm: np.ndarray
-    w: np.ndarray
-
-    @property
-    def t(self) -> np.ndarray:
-        return np.arange(1, self.norm.size + 1)
-
-
-def perceptron(z: np.ndarray, best: np.ndarray, most: int = 10**6) -> Run:
-    """Cyclic passes over the rows z_i = y_i x_i from w = 0: w <- w + z_i where wᵀz_i <= 0, at most `most` times."""
-    w, i, n, path = np.zeros(z.shape[1]), 0, len(z), []
-    while len(path) < most:
-        wrong = np.flatnonzero(z @ w <= 0)
-        if not wrong.size:
-            break
-        after = np.searchsorted(wrong, i)
-        i = int(wrong[after % wrong.size])  # the next mistake in the order, past the end of the set if need be
-        w = w + z[i]
-        path.append(w)
-        i = (i + 1) % n
-    made = np.array(path)
-    return Run(made @ best, np.linalg.norm(made, axis=1), w)
-
-
-def widest(z: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """The unit vector with the largest margin min_i wᵀz_i, that margin, and an upper bound on every margin: ‖Σ λ_i z_i‖, λ >= 0, Σ λ = 1.
-
-    min ½‖w‖² subject to wᵀz_i >= 1 through its dual, which is least squares with λ >= 0 (Lawson and Hanson 1974, ch. 23).
-    """
-    from scipy.optimize import nnls
-
-    weights, _ = nnls(np.vstack([z.T, np.ones(len(z))]), np.append(np.zeros(z.shape[1]), 1.0))
-    nearest = weights @ z / weights.sum()
-    best = nearest / np.linalg.norm(nearest)
-    return best, float(np.min(z @ best)), float(np.linalg.norm(nearest))
 
 
 def draw(d: int, m: float, points: int, rng: np.random.Generator, bias: float = 0.0) -> np.ndarray:
@@ -116,7 +75,7 @@ class PerceptronNovikoff(Experiment):
         z = draw(3, 0.2, c.points, rng)
         best, gamma, _ = widest(z)
         self.example, self.gamma, self.R = perceptron(z, best), gamma, float(np.max(np.linalg.norm(z, axis=1)))
-        yield close("margin by SLSQP instead of the dual, d = 3", self.slsqp(z), gamma, 1e-6)
+        yield close("margin by SLSQP instead of the dual, d = 3", widest_by_slsqp(z), gamma, 1e-6)
         for n in (1, 10, 100):
             run = perceptron(np.eye(n), np.full(n, n**-0.5))
             yield equal(f"{n} orthonormal point{'s' * (n > 1)}: updates = R²/γ²", run.t.size, n)
@@ -136,36 +95,25 @@ class PerceptronNovikoff(Experiment):
 
     def lemmas(self, name: str, sets: list[np.ndarray], known: tuple[float, ...], orders: int, rng: np.random.Generator) -> Iterator[Check]:
         """Both lemmas at every update, and the bound, for all sets and orders."""
-        updates, bounds, along, norm, cosine, gammas, duals = [], [], [], [], [], [], []
+        updates, bounds, along, norm, gammas, duals = [], [], [], [], [], []
         for z in sets:
             best, gamma, dual = widest(z)
             R = float(np.max(np.linalg.norm(z, axis=1)))
             gammas.append(gamma)
             duals.append(dual)
-            for _ in range(orders):
-                run = perceptron(rng.permutation(z), best)
+            for run in (perceptron(rng.permutation(z), best) for _ in range(orders)):
                 along.append(run.along / (run.t * gamma))
                 norm.append(run.norm / (R * np.sqrt(run.t)))
-                cosine.append(run.along / run.norm / (np.sqrt(run.t) * gamma / R))
                 updates.append(run.t.size)
                 bounds.append(math.floor(R * R / (gamma * gamma)))
         self.scatter[name] = list(zip(bounds, updates, strict=True))
         yield close(f"{name}: the margin is the largest (dual)", gammas, duals)
         if known:
             yield at_least(f"{name}: margin, at least that of the teacher", gammas, known)
-        yield at_least(f"{name}: w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-10)
-        yield at_most(f"{name}: ‖w_t‖ / R√t at every t", np.concatenate(norm), 1.0, rounding=1e-10)
-        yield at_least(f"{name}: cos ∠ / (√t γ/R) at every t", np.concatenate(cosine), 1.0, rounding=1e-10)
+        yield at_least(f"{name}: w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-12)
+        yield at_most(f"{name}: ‖w_t‖ / R√t at every t", np.concatenate(norm), 1.0, rounding=1e-12)
+        yield at_least(f"{name}: cos ∠ / (√t γ/R) at every t", np.concatenate(along) / np.concatenate(norm), 1.0, rounding=1e-12)
         yield at_most(f"{name}: updates in every order", updates, bounds)
-
-    @staticmethod
-    def slsqp(z: np.ndarray) -> float:
-        from scipy.optimize import minimize
-
-        limits = {"type": "ineq", "fun": lambda w: z @ w - 1, "jac": lambda w: z}
-        start = z.mean(axis=0) / np.min(np.abs(z @ z.mean(axis=0)))
-        w = minimize(lambda w: w @ w / 2, start, jac=lambda w: w, constraints=limits, method="SLSQP", options={"ftol": 1e-14}).x
-        return 1 / float(np.linalg.norm(w))
 
     def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         updates = perceptron(np.eye(10), np.full(10, 10**-0.5)).t.size
@@ -189,15 +137,11 @@ class PerceptronNovikoff(Experiment):
         axes[0].loglog(ends, ends, **style.BOUND, label="t = R²/γ²")
         axes[0].set(title="Updates against the bound", xlabel="bound R²/γ²", ylabel="updates t")
         axes[0].legend(fontsize=8.5)
-        run = self.example
-        curves = {
-            "R√t": (self.R * np.sqrt(run.t), style.BOUND),
-            "‖w_t‖": (run.norm, style.series(0)),
-            "w*ᵀw_t": (run.along, style.series(1)),
-        }
-        curves["tγ"] = (run.t * self.gamma, style.BOUND | {"color": style.GREEN})
-        for name, (values, look) in curves.items():
-            axes[1].plot(run.t, values, **look, label=name)
+        t, run = self.example.t, self.example
+        axes[1].plot(t, self.R * np.sqrt(t), **style.BOUND, label="R√t")
+        axes[1].plot(t, run.norm, **style.series(0), label="‖w_t‖")
+        axes[1].plot(t, run.along, **style.series(1), label="w*ᵀw_t")
+        axes[1].plot(t, t * self.gamma, **style.BOUND | {"color": style.GREEN}, label="tγ")
         title = f"One run: {run.t.size} updates, bound {math.floor((self.R / self.gamma) ** 2)}"
         axes[1].set(title=title, xlabel="update t", ylabel="length")
         axes[1].legend()

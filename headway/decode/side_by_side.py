@@ -1,0 +1,32 @@
+"""Batches decoded side by side, one core each.
+
+A decoding step multiplies matrices of a few dozen rows: too little for two cores to share, but enough for each to have its own. torch
+lets go of Python's lock inside every operation, so threads are enough.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def side_by_side(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """`work` for every item, as many at a time as torch may use threads."""
+    threads = min(torch.get_num_threads(), len(items))
+    if threads < 2:
+        return [work(item) for item in items]
+    before = torch.get_num_threads()
+
+    def alone() -> None:
+        torch.set_num_threads(1)  # of this worker; and of threads that begin later, hence the repair below
+        torch.set_flush_denormal(True)
+
+    try:
+        with ThreadPoolExecutor(threads, initializer=alone) as pool:
+            return list(pool.map(work, items))
+    finally:
+        torch.set_num_threads(before)
