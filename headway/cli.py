@@ -1,9 +1,10 @@
-"""The verbs of the command `headway`. This file says which options there are; `headway.verbs` does the work, and is imported late.
+"""The verbs of the command `headway`. This file says which options there are; `headway/verbs` does the work, and is imported late.
 
 Nothing heavy is loaded before the whole command line is understood: `--help` and every misspelling answer at once.
 """
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -37,6 +38,13 @@ examples:
 What you do not choose is chosen from the size of the data and the budget, and said aloud. Any field of the recipe can be set by its
 path: --model.<option> (see `headway show transformer`), --training.<field>, --tokens.<field>, --data.<field>. The fields:
 """
+
+
+WHERE = {
+    **dict.fromkeys(("train", "compare"), "training"),
+    **dict.fromkeys(("translate", "generate", "evaluate", "align"), "using"),
+    **dict.fromkeys(("inspect", "data", "list", "find", "show", "lab"), "looking"),
+}  # which file of `headway/verbs` does the work of a verb
 
 
 class Parser(argparse.ArgumentParser):
@@ -99,13 +107,16 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
 
     p = verb("compare", "train several models alike and set them side by side",
              "example:\n  headway compare language --text input.txt --models gpt,lstm,mamba --minutes 5 --out runs/compare")  # fmt: skip
-    p.add_argument("what", choices=["language"], help="language: models of text")
-    p.add_argument("--text", required=True, metavar="PATH", help="a text file, a folder or .jsonl")
-    p.add_argument("--models", required=True, metavar="A,B", help="by name; the first sets the number of parameters")
+    p.add_argument("what", choices=["language", "tasks"], help="language: models of text; tasks: mixers on riddles")
+    p.add_argument("--text", metavar="PATH", help="language: a text file, a folder or .jsonl")
+    p.add_argument("--models", metavar="A,B", help="language: by name; the first sets the number of parameters")
+    p.add_argument("--mixers", metavar="A,B", help="tasks: by name (default: eleven recurrences and attentions)")
+    p.add_argument("--riddles", metavar="A,B", help="tasks: copy, parity ... (default: all nine)")
+    p.add_argument("--lengths", metavar="N,N", help="tasks: tried from the shortest on while solved (default 8,16,32,64,128)")
     p.add_argument("--tokens", metavar="KIND", default="characters", help="bpe, words, characters ... (default characters)")
     budget = p.add_mutually_exclusive_group()
     budget.add_argument("--minutes", type=float, metavar="M", help="for each run (default 5)")
-    budget.add_argument("--steps", type=int, metavar="N", help="or this many steps")
+    budget.add_argument("--steps", type=int, metavar="N", help="or this many steps (tasks: default 1000)")
     p.add_argument("--seeds", type=int, default=2, metavar="N", help="runs of each model; two give an interval (default 2)")
     p.add_argument("--out", required=True, metavar="DIR", help="where the runs, the table and the page go")
 
@@ -221,9 +232,8 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     try:
         arguments = understand(words)
-        from headway import verbs
-
-        code = int(getattr(verbs, f"do_{arguments.verb}")(arguments) or 0)
+        room = importlib.import_module(f"headway.verbs.{WHERE[arguments.verb]}")
+        code = int(getattr(room, f"do_{arguments.verb}")(arguments) or 0)
         sys.stdout.flush()
         return code
     except HeadwayError as problem:

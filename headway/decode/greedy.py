@@ -23,11 +23,12 @@ def greedy(
     total = torch.zeros(count)
     for position in range(max(limits) + 1):
         hidden, state = model.step(token, state, memory)
-        log_p = model.logits(hidden).log_softmax(-1)
-        best, token = log_p.max(-1)
+        logits = model.logits(hidden)
+        p, token = logits.softmax(-1).max(-1)  # the largest cannot underflow, and the kernel is faster than that of the logarithm
+        best = p.log()
         if position >= shortest:  # at its limit a sentence has to end
             token = torch.where(limit[alive] <= position, eos, token)
-            best = log_p.gather(1, token[:, None])[:, 0]
+            best = logits.log_softmax(-1).gather(1, token[:, None])[:, 0]
         total[alive] += best
         for sentence, word in zip(alive.tolist(), token.tolist(), strict=True):
             if word != eos:

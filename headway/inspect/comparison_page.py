@@ -28,7 +28,7 @@ HEAD = (
 def rows(outcomes: list[Outcome]) -> list[tuple[str, ...]]:
     """One row per model, best first."""
     names = sorted({o.model for o in outcomes}, key=lambda n: sum(o.nats for o in outcomes if o.model == n))
-    made = []
+    made: list[tuple[str, ...]] = []
     for name in names:
         mine = [o for o in outcomes if o.model == name]
         mean = {f: sum(getattr(o, f) for o in mine) / len(mine) for f in (

@@ -9,9 +9,11 @@ vermilion with crosses. Colours are those of Okabe and Ito (2008), which colour-
 The same experiment and seed give the same bytes.
 """
 
+import contextlib
 import io
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,14 +49,23 @@ def series(i: int) -> dict[str, Any]:
     return MEASURED | {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
 
 
+@contextlib.contextmanager
+def _language(salt: str) -> Iterator[None]:
+    """The settings, for as long as something is drawn. That a legend took long to place says something of the machine only."""
+    import matplotlib
+
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Creating legend with loc")
+        yield
+
+
 def figure(panels: int | tuple[int, int], draw: "Callable[[Panels], None]", salt: str) -> "Figure":
     """A figure of so many panels in the house's style, filled by `draw`; no window and no global state is touched."""
-    import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     rows, columns = panels if isinstance(panels, tuple) else (1, panels)
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": salt}):
+    with _language(salt):
         made = Figure(figsize=(WIDTH, ROW * rows + 0.2), dpi=100, layout="constrained")
         FigureCanvasAgg(made)
         axes = list(made.subplots(rows, columns, squeeze=False).flat)
@@ -80,11 +91,9 @@ def _readable(axis: Any) -> None:
 
 def image(made: "Figure", kind: str, salt: str) -> bytes:
     """The figure as `svg` or `png` bytes, without dates, so that equal figures are equal files."""
-    import matplotlib
-
     file = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": salt}):
+    with _language(salt):
         made.savefig(file, format=kind, dpi=200 if kind == "png" else 100, metadata=metadata)
     return file.getvalue()
 

@@ -22,7 +22,7 @@ FLOORS = [
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "layers", "models", "train", "inspect", "lab"}
-ENTRY_ROOMS = ("models", "attention", "scores", "positions", "recurrences")
+ENTRY_ROOMS = ("models", "attention", "scores", "positions", "recurrences", "convolutions", "norms")
 HEAVY = ("torch", "numpy", "matplotlib")
 
 

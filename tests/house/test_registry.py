@@ -1,6 +1,7 @@
 """The registry reads folders, not imports: names, lecture names, options, and what it says to a misspelt one."""
 
 import dataclasses
+import inspect
 import typing
 
 import pytest
@@ -74,12 +75,28 @@ def test_find_ranks_names_before_descriptions() -> None:
     assert [e.name for e in registry.find("jozefowicz long short")] == [] and registry.find("short long memory")[0].name == "lstm"
 
 
-@pytest.mark.parametrize("entry", [e for e in EVERY if e.options], ids=lambda e: e.name)
+@pytest.mark.parametrize("entry", [e for e in EVERY if e.options and hasattr(e.module, "Config")], ids=lambda e: e.name)
 def test_options_read_are_the_fields_of_the_dataclass(entry: registry.Entry) -> None:
     config = entry.module.Config
     hints = typing.get_type_hints(config)
-    fields = dataclasses.fields(config)
-    assert [o.name for o in entry.options] == [f.name for f in fields]
-    assert [o.default for o in entry.options] == [f.default for f in fields]
-    assert [option_type(o.type) for o in entry.options] == [hints[f.name] for f in fields]
+    fields = [f for f in dataclasses.fields(config) if f.default is not dataclasses.MISSING]
+    options = [o for o in entry.options if o.name in {f.name for f in fields}]  # a dictionary has a factory, not a default
+    assert [o.name for o in options] == [f.name for f in fields]
+    assert [o.default for o in options] == [f.default for f in fields]
+    assert [option_type(o.type) for o in options] == [hints[f.name] for f in fields]
     assert config.__dataclass_params__.frozen
+
+
+@pytest.mark.parametrize("entry", [e for e in EVERY if e.options and not hasattr(e.module, "Config")], ids=lambda e: e.name)
+def test_options_of_a_layer_are_the_numbers_of_its_constructor(entry: registry.Entry) -> None:
+    parameters = inspect.signature(entry.load()).parameters
+    numbers = {name: p.default for name, p in parameters.items() if type(p.default) in (int, float)}
+    assert {o.name: o.default for o in entry.options} == numbers and list(parameters) == entry.facts["arguments"]
+
+
+def test_a_mixer_is_a_causal_layer() -> None:
+    assert {"lstm", "mamba", "performer", "transformer_xl", "multihead"} <= set(registry.mixers())
+    assert not {"cross", "pointer", "non_local", "shifted_window", "two_stream", "bidirectional", "stacked"} & set(registry.mixers())
+    assert registry.mixer("Transformer-XL").name == "transformer_xl"
+    with pytest.raises(UnknownName, match="mamba"):
+        registry.mixer("mambo")

@@ -14,6 +14,9 @@ from headway.lab.classical.perceptron_run import perceptron, widest, widest_by_s
 from headway.lab.experiment import Experiment
 
 
+KNOWN = {"orthonormal": "*", "nearly collinear": "P"}  # sets whose number of updates is known, with their markers
+
+
 @dataclass(frozen=True)
 class Config:
     dimensions: tuple[int, ...] = (2, 5, 20)  # of the points
@@ -51,8 +54,8 @@ class PerceptronNovikoff(Experiment):
         w*ᵀw_t >= tγ,     ‖w_t‖ <= R √t,     so     1 >= cos ∠(w*, w_t) >= √t γ/R     and     t <= ⌊R²/γ²⌋.
 
     n orthonormal points attain it: R²/γ² = n updates. Nearly collinear points need more than half of it at any margin. With a bias the
-    points become (x, 1), R² becomes R² + 1 and γ is the margin of those. (The instance of the reference value, 6 updates against 279, is
-    not specified; the figure shows one of the same size.)
+    points become (x, 1), R² becomes R² + 1 and γ is the margin of those. (The instance behind the reference value, 6 updates against 279,
+    is not specified, so it is not asserted.)
     """
 
     lecture = "C"
@@ -64,17 +67,17 @@ class PerceptronNovikoff(Experiment):
     aliases = ("Novikoff's theorem", "perceptron convergence theorem")
     panels = 2
     small = {"dimensions": (2, 5), "margins": (0.2, 0.5), "orders": 3}
-    full = {"orders": 200, "peer": True}
+    full = {"orders": 100, "peer": True}
 
     def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         self.scatter: dict[str, list[tuple[float, int]]] = {}
+        self.longest = perceptron(np.eye(2), np.ones(2)), 0.0, 0.0  # the longest run on random points, with γ and R
         for d in c.dimensions:
             yield from self.lemmas(f"d = {d}", [draw(d, m, c.points, rng) for m in c.margins], c.margins, c.orders, rng)
         biased = [draw(c.dimensions[0], m, c.points, rng, bias=0.7) for m in c.margins]
         yield from self.lemmas(f"d = {c.dimensions[0]} and a bias", biased, (), c.orders, rng)
         z = draw(3, 0.2, c.points, rng)
         best, gamma, _ = widest(z)
-        self.example, self.gamma, self.R = perceptron(z, best), gamma, float(np.max(np.linalg.norm(z, axis=1)))
         yield close("margin by SLSQP instead of the dual, d = 3", widest_by_slsqp(z), gamma, 1e-6)
         for n in (1, 10, 100):
             run = perceptron(np.eye(n), np.full(n, n**-0.5))
@@ -91,7 +94,7 @@ class PerceptronNovikoff(Experiment):
 
             y = np.where(np.arange(len(z)) % 2, 1, -1)
             theirs = Perceptron(fit_intercept=False, shuffle=False, tol=None, max_iter=200).fit(y[:, None] * z, y)
-            yield close("weights of scikit-learn's perceptron, d = 3", theirs.coef_[0], self.example.w, 1e-12)
+            yield close("weights of scikit-learn's perceptron, d = 3", theirs.coef_[0], perceptron(z, best).w, 1e-12)
 
     def lemmas(self, name: str, sets: list[np.ndarray], known: tuple[float, ...], orders: int, rng: np.random.Generator) -> Iterator[Check]:
         """Both lemmas at every update, and the bound, for all sets and orders."""
@@ -106,6 +109,8 @@ class PerceptronNovikoff(Experiment):
                 norm.append(run.norm / (R * np.sqrt(run.t)))
                 updates.append(run.t.size)
                 bounds.append(math.floor(R * R / (gamma * gamma)))
+                if run.t.size > self.longest[0].t.size:
+                    self.longest = run, gamma, R
         self.scatter[name] = list(zip(bounds, updates, strict=True))
         yield close(f"{name}: the margin is the largest (dual)", gammas, duals)
         if known:
@@ -129,19 +134,19 @@ class PerceptronNovikoff(Experiment):
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
         for i, (name, pairs) in enumerate(self.scatter.items()):
-            look = style.series(i) | {"linestyle": "none", "markersize": 4 if len(pairs) > 9 else 6}
-            if name == "orthonormal":
-                look |= {"marker": "*", "color": style.VERMILION, "markersize": 10}
+            look = style.series(i) | {"linestyle": "none", "markersize": 4}
+            if name in KNOWN:
+                look |= {"marker": KNOWN[name], "color": style.VERMILION, "markersize": 9}
             axes[0].loglog(*np.array(pairs).T, **look, label=name)
         ends = np.array([1, max(b for pairs in self.scatter.values() for b, _ in pairs)])
         axes[0].loglog(ends, ends, **style.BOUND, label="t = R²/γ²")
         axes[0].set(title="Updates against the bound", xlabel="bound R²/γ²", ylabel="updates t")
-        axes[0].legend(fontsize=8.5)
-        t, run = self.example.t, self.example
-        axes[1].plot(t, self.R * np.sqrt(t), **style.BOUND, label="R√t")
-        axes[1].plot(t, run.norm, **style.series(0), label="‖w_t‖")
-        axes[1].plot(t, run.along, **style.series(1), label="w*ᵀw_t")
-        axes[1].plot(t, t * self.gamma, **style.BOUND | {"color": style.GREEN}, label="tγ")
-        title = f"One run: {run.t.size} updates, bound {math.floor((self.R / self.gamma) ** 2)}"
+        axes[0].legend(loc="upper left", fontsize=8.5)
+        run, gamma, R = self.longest
+        axes[1].plot(run.t, R * np.sqrt(run.t), **style.BOUND, label="R√t")
+        axes[1].plot(run.t, run.norm, **style.series(0) | {"markersize": 3}, label="‖w_t‖")
+        axes[1].plot(run.t, run.along, **style.series(1) | {"markersize": 3}, label="w*ᵀw_t")
+        axes[1].plot(run.t, run.t * gamma, **style.BOUND | {"color": style.GREEN}, label="tγ")
+        title = f"One run: {run.t.size} updates, bound {math.floor((R / gamma) ** 2)}"
         axes[1].set(title=title, xlabel="update t", ylabel="length")
-        axes[1].legend()
+        axes[1].legend(loc="upper left")

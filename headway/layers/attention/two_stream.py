@@ -55,7 +55,7 @@ class TwoStream(nn.Module):
 
     def step(self, h: Float[Tensor, "b d"], g: Float[Tensor, "b d"], state: Cache) -> tuple[Tensor, Tensor, Any]:
         """From left to right: the content of one place, and the query for the next."""
-        k, v = (torch.cat((old, new), 2) for old, new in zip(state, self._keys(h.unsqueeze(1)), strict=False))
+        k, v = (torch.cat((old, new), 2) for old, new in zip(state[:2], self._keys(h.unsqueeze(1)), strict=True))
         q = self._ask(torch.stack((h, g), 1))  # at places p and p + 1, where p is the last key's
         y = self.output(self.weights(q, k, v, bias=self.position.bias(q, k, state[2])).transpose(1, 2).flatten(2))
         return y[:, 0], y[:, 1], (k, v, state[2] + 1)

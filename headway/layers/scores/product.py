@@ -8,7 +8,7 @@ class Product(nn.Module):
     Queries and keys are transformed one by one, so a key is transformed once, before it is cached.
     """
 
-    scale: float | None = 1.0
+    scale: float = 1.0
 
     def query(self, q: Float[Tensor, "b h t e"]) -> Float[Tensor, "b h t e"]:
         return q

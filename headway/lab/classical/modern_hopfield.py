@@ -1,0 +1,178 @@
+"""Attention is one step of an associative memory."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from headway.core.config import demand
+from headway.lab import style
+from headway.lab.checks import Check, at_least, at_most, close, equal, published
+from headway.lab.classical.hopfield_capacity_0138 import settle
+from headway.lab.classical.hopfield_crosstalk import hebb, patterns
+from headway.lab.experiment import Experiment
+from headway.layers.attention.hopfield import Hopfield, Retrieval
+
+CLASSICAL = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128)
+
+
+@dataclass(frozen=True)
+class Config:
+    d: int = 64  # dimension of states and patterns
+    sizes: tuple[int, ...] = (100, 1000, 10000)  # stored patterns N
+    betas: tuple[float, ...] = (0.05, 0.125, 1.0)  # inverse temperature β; 1/√d is attention's
+    queries: int = 20  # noisy patterns to start from
+    noise: float = 0.5  # standard deviation of the noise
+
+    def __post_init__(self) -> None:
+        demand((16 <= self.d <= 256, "d is 16 to 256"), (all(20 <= n <= 100_000 for n in self.sizes), "sizes are 20 to 100000"))
+        demand((self.betas == tuple(sorted(self.betas)) and self.betas[0] > 0, "β grows, above 0"), (2 <= self.queries <= 20, "queries is 2 to 20"))
+
+
+def weights(X: np.ndarray, xi: np.ndarray, beta: float) -> np.ndarray:
+    """softmax(β X ξ); the rows of X are the patterns, those of ξ the states."""
+    e = beta * (xi @ X.T)
+    p = np.exp(e - e.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def update(X: np.ndarray, xi: np.ndarray, beta: float) -> np.ndarray:
+    return weights(X, xi, beta) @ X
+
+
+def energy(X: np.ndarray, xi: np.ndarray, beta: float) -> np.ndarray:
+    """-(1/β) log Σ exp(β x_j·ξ) + |ξ|²/2 + (1/β) log N + M²/2, which is never negative."""
+    e = beta * (xi @ X.T)
+    top = e.max(axis=1)
+    lse = (top + np.log(np.exp(e - top[:, None]).sum(axis=1))) / beta
+    return -lse + (xi**2).sum(axis=1) / 2 + math.log(len(X)) / beta + (X**2).sum(axis=1).max() / 2
+
+
+def sphere(N: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    x = rng.normal(size=(N, d))
+    return x * math.sqrt(d) / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def attention(X: np.ndarray, xi: np.ndarray, beta: float, updates: int) -> np.ndarray:
+    """The project's own layer, queries ξ, keys and values X."""
+    q, k = (torch.from_numpy(z)[None, None] for z in (xi, X))
+    return Retrieval(X.shape[1], updates, beta)(q, k, k)[0, 0].numpy()
+
+
+class ModernHopfield(Experiment):
+    """Retrieval from a modern Hopfield network is attention: the state is the query, the patterns are keys and values.
+
+        ξ⁺ = X softmax(β Xᵀξ)        E(ξ) = -β⁻¹ log Σ_j exp(β x_j·ξ) + ½|ξ|² + const never increases
+
+    With β = 1/√d_k this is scaled dot-product attention. One step retrieves what is well separated (M = max |x_j|, N patterns):
+
+        |ξ⁺ - x_i| <= 2M (N-1) exp(-β min_{j≠i} (x_i - x_j)·ξ).
+
+    At small β all states go to one point near the mean of the patterns: |ξ - mean| <= M (exp(2βM|ξ|) - 1) at a fixed point. The package
+    `hflayers` that the specification names is not installed; torch's kernel and the project's layer are compared in its place.
+    """
+
+    lecture = "C"
+    kinds = ("EXACT", "BOUND")
+    cost = "S"
+    source = "Ramsauer et al. 2020, https://arxiv.org/abs/2008.02217"
+    assumptions = ("keys are values", "patterns on a sphere of radius √d, the query near one of them")
+    aliases = ("modern Hopfield retrieval is attention", "Hopfield networks is all you need")
+    panels = 2
+    small = {"sizes": (100, 1000), "queries": 10}
+
+    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        q, M = c.queries, math.sqrt(c.d)
+        self.overlap: dict[int, list[float]] = {}
+        for N in c.sizes:
+            X = sphere(N, c.d, rng)
+            xi = X[:q] + c.noise * rng.normal(size=(q, c.d))
+            ours = np.array([[update(X, xi, b), update(X, update(X, xi, b), b)] for b in c.betas])
+            layer = np.array([[attention(X, xi, b, 1), attention(X, xi, b, 2)] for b in c.betas])
+            yield close(f"one and two updates, N = {N}: the layer `hopfield`", layer, ours, 1e-12)
+            tq, tk = torch.from_numpy(xi)[None], torch.from_numpy(X)[None]
+            yield close(f"β = 1/√d, N = {N}: torch", F.scaled_dot_product_attention(tq, tk, tk)[0].numpy(), update(X, xi, c.d**-0.5), 1e-12)
+            trace, miss, bound = [], [], []
+            for b in c.betas:
+                path = [xi]
+                for _ in range(12):
+                    path.append(update(X, path[-1], b))
+                trace.append([energy(X, z, b) for z in path])
+                p, gap = weights(X, xi, b), (X[:q] * xi).sum(axis=1, keepdims=True) - xi @ X.T
+                rows = np.arange(q)
+                p[rows, rows], gap[rows, rows] = 0, np.inf  # Σ_{j≠i} p_j (x_j - x_i), without cancellation
+                miss.append(np.linalg.norm(p @ X - p.sum(axis=1, keepdims=True) * X[:q], axis=1))
+                bound.append(2 * M * (N - 1) * np.exp(-b * gap.min(axis=1)))
+            E = np.array(trace)
+            yield at_most(f"energy after a step, N = {N}", E[:, 1:], E[:, :-1], rounding=1e-12)
+            yield at_most(f"distance from the pattern after one step, N = {N}", miss, bound)
+            for _ in range(100):
+                xi = update(X, xi, c.betas[0])
+            yield close(f"β = {c.betas[0]:g}, N = {N}: all states meet", xi, np.broadcast_to(xi[0], xi.shape), 1e-9)
+            far = float(np.linalg.norm(xi[0] - X.mean(axis=0)))
+            limit = M * math.expm1(2 * c.betas[0] * M * float(np.linalg.norm(xi[0])))
+            yield at_most(f"β = {c.betas[0]:g}, N = {N}: distance from the mean", far, limit)
+        self.X, near = X, np.array(miss[-1]) / M
+        nearest = np.argmax(ours[-1, 0] @ X.T, axis=1)
+        yield equal(f"retrieved in one step, N = {N}, β = {c.betas[-1]:g}", int(np.sum((nearest == np.arange(q)) & (near < 1e-3))), q)
+        if (N, c.d, c.betas[-1], c.noise) == (10000, 64, 1.0, 0.5):
+            yield published("log₁₀ of the median relative error, reference", float(np.log10(np.median(near))), -12, 2)
+        yield close("self-attention with unit projections", *self.whole_layer(X[:50], c.betas[1]), 1e-12)
+        self.compare(c, rng)
+        yield at_least("the same binary patterns, N = 128: modern net retrieves", self.rates[1][-1], 1)
+
+    def whole_layer(self, x: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
+        """`Hopfield` as a model uses it, with W_Q = W_K = W_V = W_O = 1, on patterns that query themselves."""
+        d = x.shape[1]
+        layer = Hopfield(d, 1, beta=beta).double()
+        with torch.no_grad():
+            layer.project.weight.copy_(torch.eye(d, dtype=torch.float64).repeat(3, 1))
+            layer.output.weight.copy_(torch.eye(d, dtype=torch.float64))
+            layer.project.bias.zero_(), layer.output.bias.zero_()
+            return layer(torch.from_numpy(x)[None])[0].numpy(), update(x, x, beta)
+
+    def compare(self, c: Config, rng: np.random.Generator) -> None:
+        """For the figure: sign net and modern net on the same ±1 patterns, and the overlap with the pattern against β."""
+        self.rates: tuple[list[float], list[float]] = ([], [])
+        for N in CLASSICAL:
+            x = patterns(max(N, 20), c.d, rng)[:N]
+            target = x[np.arange(20) % N]
+            start = target + c.noise * rng.normal(size=target.shape)
+            end = settle(hebb(x)[None], np.zeros(20, dtype=int), np.where(start < 0, -1, 1).astype(np.float32), rng)
+            self.rates[0].append(float(np.mean((end == target).all(axis=1))))
+            self.rates[1].append(float(np.mean(np.linalg.norm(update(x, start, 1.0) - target, axis=1) < 1e-3)))
+        self.grid = np.geomspace(0.02, 2, 13)
+        for N in c.sizes:
+            X = self.X[:N]
+            start = X[:4] + c.noise * rng.normal(size=(4, c.d))
+            for b in self.grid:
+                xi = start
+                for _ in range(10):
+                    xi = update(X, xi, b)
+                self.overlap.setdefault(N, []).append(float(np.mean((xi * X[:4]).sum(axis=1) / c.d)))
+
+    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+        yield at_least("classical net retrieves 128 binary patterns, share", self.rates[0][-1], 1)
+        X, q = self.X, c.queries
+        xi = X[:q] + c.noise * rng.normal(size=(q, c.d))
+        low, high = c.betas[0], c.betas[-1]
+        yield at_most(f"energy with β = {low:g} under steps with β = {high:g}", energy(X, update(X, xi, high), low), energy(X, update(X, xi, low), low))
+        stays = float(np.linalg.norm(update(X, xi, high) - X.mean(axis=0), axis=1).min())
+        yield at_most(f"β = {high:g} ends near the mean too", stays, 0.5 * math.sqrt(c.d))
+        wrong = F.scaled_dot_product_attention(*(torch.from_numpy(z)[None] for z in (xi, X, X)), scale=1.0)[0].numpy()
+        yield close("attention without 1/√d is the update with β = 1/√d", wrong, update(X, xi, c.d**-0.5), 1e-12)
+
+    def plot(self, c: Config, axes: "style.Panels") -> None:
+        axes[0].semilogx(CLASSICAL, np.array(self.rates[0]) * 100, **style.CONTROL, label="classical (sign) net")
+        axes[0].semilogx([*CLASSICAL, c.sizes[-1]], [100 * r for r in (*self.rates[1], 1.0)], **style.MEASURED, label="modern net, β = 1, one step")
+        axes[0].axvline(0.138 * c.d, **style.BOUND, label=f"0.138 d = {0.138 * c.d:.1f}")
+        axes[0].set(title="What is retrieved", xlabel=f"stored patterns N, d = {c.d}", ylabel="retrieved (%)", ylim=(-4, 118))
+        axes[0].legend(loc="center right")
+        for i, (N, overlap) in enumerate(self.overlap.items()):
+            axes[1].semilogx(self.grid, overlap, **style.series(i), label=f"N = {N}")
+        axes[1].axvline(c.d**-0.5, **style.BOUND, label="β = 1/√d")
+        axes[1].set(title="From the mean to a pattern", xlabel="inverse temperature β", ylabel="overlap ξ·x_i / d after 10 steps")
+        axes[1].legend(loc="upper left")

@@ -1,0 +1,87 @@
+"""`headway compare tasks`: a small table, continued where it stopped; and the proof (`make proofs`) that Elman forgets."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headway.cli import main
+from headway.inspect.separate import SIZES, Cell, table, train
+
+TINY = "--model.width 16 --model.heads 2 --model.inner 16 --model.depth 1".split()
+
+
+def test_the_command_makes_a_table_and_continues_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "compare",
+        "tasks",
+        "--riddles",
+        "memory",
+        "--lengths",
+        "2,1",
+        "--steps",
+        "4",
+        "--seeds",
+        "1",
+        "--out",
+        str(tmp_path / "o"),
+        *TINY,
+    ]
+    assert main([*words, "--mixers", "elman"]) == 0
+    first = (tmp_path / "o" / "cells.jsonl").read_text()
+    assert main([*words, "--mixers", "elman,LRU"]) == 0
+    said = capsys.readouterr().out
+    cells = [json.loads(line) for line in (tmp_path / "o" / "cells.jsonl").read_text().splitlines()]
+    assert [(c["mixer"], c["length"]) for c in cells] == [("elman", 1), ("lru", 1)], "nothing twice, and no longer length after a failure"
+    assert (tmp_path / "o" / "cells.jsonl").read_text().startswith(first) and said.count("not solved") == 2
+    assert all(c["taken"] == 4 and 0 <= c["accuracy"] < 0.9 and c["seed"] == 1 and c["options"]["width"] == "16" for c in cells)
+    assert [c["solved"] for c in json.loads((tmp_path / "o" / "table.json").read_text())] == [False, False]
+    written = (tmp_path / "o" / "table.md").read_text()
+    assert written.splitlines()[:4] == ["| mixer | memory |", "| --- | --- |", "| elman | - |", "| lru | - |"]
+    assert "4 steps" in written and written in said
+
+
+def test_the_table_says_what_was_solved() -> None:
+    def cell(mixer: str, length: int, seed: int, accuracy: float) -> Cell:
+        return Cell("copy", mixer, length, seed, 9, SIZES, accuracy=accuracy, blind=0.1)
+
+    cells = [cell("lstm", 8, 1, 1.0), cell("lstm", 16, 1, 0.954), cell("lstm", 8, 2, 0.2)]
+    cells += [cell("lru", n, s, 0.956) for n in (8, 16) for s in (1, 2)]
+    assert table(cells, 16).splitlines()[2:4] == ["| lstm | - to 8 |", "| lru | 16+ |"]
+
+
+def test_a_cell_is_a_function_of_its_seed() -> None:
+    tiny = {"width": "16", "heads": "2", "inner": "16", "depth": "1"}
+    once, again, other = (train(Cell("parity", "min_gru", 3, seed, 3, tiny)) for seed in (1, 1, 2))
+    assert once.accuracy == again.accuracy and other.accuracy != once.accuracy
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--riddles copi", "did you mean `copy`"),
+        ("--mixers elmann", "did you mean `elman`"),
+        ("--mixers elman --model.widht 8", "did you mean `--model.width`"),
+        ("--lengths 8,x", "whole numbers"),
+        ("--minutes 3", "`compare tasks` takes"),
+        ("--riddles recall --lengths 200", "expected 1 to 64"),
+    ],
+)
+def test_what_is_misspelt_is_told(words: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "tasks", "--out", str(tmp_path / "o"), *words.split()]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "o").exists()
+
+
+def test_a_comparison_of_language_models_still_needs_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "language", "--models", "gpt,lstm", "--out", str(tmp_path)]) == 2
+    assert "`--text`" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_elman_forgets_where_the_others_do_not() -> None:
+    """A digit, 128 times filler, the digit again: chance is 1/10."""
+    found = {mixer: train(Cell("memory", mixer, 128, 1, 300, SIZES)) for mixer in ("elman", "lstm", "lru", "multihead")}
+    for cell in found.values():
+        print(cell.line())
+    assert found.pop("elman").accuracy < 0.5
+    assert all(cell.solved for cell in found.values())

@@ -1,0 +1,116 @@
+"""Text of any size: nothing is lost on the way into the token file, and every token is learned from once per epoch."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.core.errors import DataError
+from headway.data import text as reading
+from headway.data.text import Text
+from headway.data.tokens import KINDS, train_tokenizer
+from headway.data.windows import Part, Windows, halves, tokenise
+
+PROSE = "The cat sat.  On  the\nmat, 12,345 times: Straße, naïve 東京 🙂 e\u0301.\n\n\tEnd \n"
+
+
+def whole(text: Text) -> list[str]:
+    return ["".join(document) for document in text.documents()]
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=300).map(lambda t: t.replace("\0", "").replace("\ufeff", "")), st.integers(2, 40))
+def test_pieces_are_the_text(tmp_path_factory: pytest.TempPathFactory, content: str, size: int) -> None:
+    path = tmp_path_factory.mktemp("text") / "a.txt"
+    path.write_bytes(content.encode())
+    before, reading.PIECE = reading.PIECE, size
+    try:
+        assert whole(Text(str(path))) == [content] if content else not "".join(whole(Text(str(path))))
+    finally:
+        reading.PIECE = before
+
+
+def test_files_folders_rows_and_archives(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text("two")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "one.md").write_text("\ufeffone")
+    (tmp_path / "c.jsonl").write_text('{"text": "three"}\n\n{"text": "four", "id": 4}\n')
+    with gzip.open(tmp_path / "d.txt.gz", "wt") as file:
+        file.write("five")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG....")
+    (tmp_path / ".hidden").write_text("no")
+    folder = Text(str(tmp_path))
+    assert whole(folder) == ["one", "two", "three", "four", "five"]
+    assert folder.skipped == {"picture.png": "a PNG picture, not text"}
+    assert (folder.size.documents, folder.size.characters) == (5, 19)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.txt", b"gut\nk\xf6nig\n", "is not UTF-8: byte 0xf6 near line 2"),
+        ("a.txt", b"abc\xc3", "ends in the middle of a UTF-8 character"),
+        ("a.txt", b"", "holds no text"),
+        ("a.txt", "text".encode("utf-16"), "UTF-16"),
+        ("a.txt", b"%PDF-1.7", "is a PDF document, not text"),
+        ("a.txt.gz", b"\x1f\x8b\x08rubbish", "cannot unpack"),
+        ("a.jsonl", b'{"text": "a"}\n{"txt": "b"}\n', "line 2 has no field `text`; its fields are txt"),
+        ("a.jsonl", b"{]\n", "line 1 is not JSON"),
+    ],
+)
+def test_what_is_no_text_is_told(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        _ = Text(str(path)).size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tokens_spell_the_text_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(reading, "PIECE", 16)
+    (tmp_path / "a.txt").write_text(PROSE * 5)
+    text = Text(str(tmp_path / "a.txt"))
+    assert len(list(next(iter(text.documents())))) > 10
+    tokenizer = train_tokenizer(kind, [PROSE], 900)
+    tokens, size = tokenise(Part(text, 0, text.size.characters), tokenizer, tmp_path / "cache" / "a.tokens")
+    assert isinstance(tokens, np.memmap) and size == len((PROSE * 5).encode())
+    assert tokenizer.decode([tokens.tolist()])[0].replace(" ", "") == (PROSE * 5).replace(" ", "")
+    if kind in ("characters", "bytes"):
+        assert tokenizer.decode([tokens.tolist()])[0] == PROSE * 5
+
+
+def test_documents_are_parted_and_the_halves_make_the_whole(tmp_path: Path) -> None:
+    rows = ["first text", "second", "a third one"]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
+    text, tokenizer = Text(str(tmp_path / "a.jsonl")), train_tokenizer("bytes", rows, 260)
+    every, _ = tokenise(Part(text, 0, text.size.characters), tokenizer, tmp_path / "all.tokens")
+    assert every.tolist().count(tokenizer.eos) == 2 and tokenizer.decode([every.tolist()])[0] == "".join(rows)
+    parts = [tokenise(part, tokenizer, tmp_path / "part.tokens")[0].tolist() for part in halves(text, 0.7)]
+    assert [i for part in parts for i in part if i != tokenizer.eos] == [i for i in every.tolist() if i != tokenizer.eos]
+    assert halves(text, 0.7)[0].stop == int(0.7 * text.size.characters)
+
+
+@given(st.integers(2, 400), st.integers(1, 50), st.integers(1, 9), st.integers(0, 3))
+def test_every_token_is_wanted_at_most_once_and_nearly_all_are(count: int, context: int, rows: int, epoch: int) -> None:
+    windows = Windows(np.arange(count, dtype=np.uint16), context, rows, seed=5)
+    wanted: list[int] = []
+    for i in range(len(windows)):
+        ids = windows[epoch * len(windows) + i].ids
+        assert (ids[:, 1:] - ids[:, :-1] == 1).all(), "a window is a stretch of the text"
+        wanted += ids[:, 1:].flatten().tolist()
+    assert len(set(wanted)) == len(wanted) and len(windows) >= 1
+    assert count - 1 - len(wanted) < windows.context * (windows.rows + 1)
+
+
+def test_windows_follow_from_seed_and_epoch_alone() -> None:
+    tokens = np.arange(500, dtype=np.uint16)
+    first, second = Windows(tokens, 16, 4, seed=1), Windows(tokens, 16, 4, seed=1)
+    n = len(first)
+    assert [second[i].ids.tolist() for i in (2 * n + 1, 3)] == [first[i].ids.tolist() for i in (2 * n + 1, 3)]
+    assert first[0].ids.tolist() != first[n].ids.tolist() and first[0].ids.tolist() != Windows(tokens, 16, 4, seed=2)[0].ids.tolist()
+    with pytest.raises(DataError, match="too little"):
+        Windows(tokens[:1], 16, 4, seed=1)

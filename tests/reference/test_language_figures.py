@@ -1,0 +1,86 @@
+"""Sampling against the definitions, and nats per token against one forward pass per token."""
+
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from headway.decode.sample import narrowed, sample
+from headway.evaluate.language import predict
+from headway.models.gpt import GPT, Config, presets
+
+PUBLISHED = (125e6, 350e6, 760e6, 1.3e9, 2.7e9, 6.7e9, 13e9, 175e9)
+
+
+@given(st.integers(0, 1000), st.sampled_from([0.3, 1.0, 2.5]), st.sampled_from([None, 1, 3, 50]), st.sampled_from([0.01, 0.5, 0.9, 1.0]))
+def test_what_is_drawn_from(seed: int, temperature: float, top_k: int | None, top_p: float) -> None:
+    """Kept tokens are the most probable ones, the fewest that reach p, at most k, and keep their proportions."""
+    logits = torch.randn(2, 11, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    for row, found in zip(logits, narrowed(logits, temperature, top_k, top_p), strict=True):
+        p = (row / temperature).softmax(-1).tolist()
+        order, kept, mass = sorted(range(11), key=lambda v: -p[v]), [], 0.0
+        for v in order:
+            if kept and (mass >= top_p - 1e-12 or len(kept) == top_k):
+                break
+            kept.append(v)
+            mass += p[v]
+        expected = [p[v] / mass if v in kept else 0.0 for v in range(11)]
+        assert found.tolist() == pytest.approx(expected, abs=1e-9)
+
+
+def test_zero_temperature_is_the_maximum() -> None:
+    logits = torch.tensor([[0.1, 3.0, 2.9], [5.0, -1.0, 0.0]])
+    assert narrowed(logits, 0.0, None, 1.0).tolist() == [[0, 1, 0], [1, 0, 0]]
+
+
+def test_draws_follow_the_probabilities() -> None:
+    """4,000 first tokens of a model against its own distribution: chi-square; the same seed draws the same."""
+    torch.manual_seed(3)
+    model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=8), 7).eval()
+    prompt = torch.tensor([[1, 2]]).repeat(4000, 1)
+    first = next(sample(model, prompt, 1.0, None, 1.0, seed=5))
+    p = model.logits(model(prompt[:1]))[0, -1].softmax(-1).detach().numpy().astype(np.float64)
+    assert stats.chisquare(np.bincount(first, minlength=7), 4000 * p / p.sum()).pvalue > 1e-4
+    assert torch.equal(first, next(sample(model, prompt, 1.0, None, 1.0, seed=5)))
+
+
+@pytest.mark.parametrize(("length", "context"), [(2, 8), (9, 8), (30, 8), (31, 7), (12, 64)])
+def test_each_token_is_judged_once_with_at_least_half_a_context(doubles: None, length: int, context: int) -> None:
+    torch.manual_seed(4)
+    model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=64), 11).eval().requires_grad_(False)
+    tokens = np.random.default_rng(5).integers(0, 11, length).astype(np.uint16)
+    found = predict(model, tokens, 3 * length, context)
+    size = min(context, length - 1)
+    half = max(1, size // 2)
+    starts = sorted({*range(0, length - size, half), length - 1 - size})
+    nats, judged = 0.0, 0
+    for target in range(1, length):
+        start = next(s for s in starts if target <= s + size)  # the first window that holds it
+        log_p = model.logits(model(torch.from_numpy(tokens[start:target].astype(np.int64))[None]))[0, -1].log_softmax(-1)
+        nats, judged = nats - float(log_p[int(tokens[target])]), judged + 1
+        assert target - start >= min(target, size // 2), "too little before it"
+    assert found.tokens == judged == length - 1 and found.nats == pytest.approx(nats / judged, abs=1e-10)
+    assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length)) and found.perplexity == pytest.approx(math.exp(nats / judged))
+
+
+def test_gpt3_is_counted_without_being_made() -> None:
+    for (name, config), published in zip(presets().items(), PUBLISHED, strict=True):
+        with torch.device("meta"):
+            count = sum(p.numel() for p in GPT(config, 50257).parameters())
+        assert count == pytest.approx(published, rel=0.02), name
+        d, n = config.width, config.depth
+        assert count == 50257 * d + 2048 * d + n * (12 * d * d + 13 * d) + 2 * d, "what the lecture counts"
+
+
+def test_generation_goes_on_beyond_the_context() -> None:
+    torch.manual_seed(6)
+    model = GPT(Config(width=8, depth=2, heads=2, inner=8, context=4), 11).eval()
+    state = model.start(1)
+    for token in islice(sample(model, torch.tensor([[3]]), 1.0, None, 1.0, seed=1), 30):
+        _, state = model.step(token, state)
+    assert state[1][0][0].shape[2] == 4, "the cache holds the context and no more"
