@@ -1,11 +1,12 @@
 # make demo   train on the embedded corpus and look at the result        make test     everything CI runs
 # make install   the set-up alone                                       make proofs   slower proofs
 # make benchmark   speed beside the peers (installs them in .venv-peers)
+# make cost        time and memory against length, for every mixer       make lab      every experiment, and docs/lab
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test proofs benchmark clean
+.PHONY: install demo test proofs benchmark cost lab clean
 
 install: .venv/.installed
 
@@ -25,6 +26,12 @@ test: install
 
 proofs: install
 	$(BIN)/pytest -m slow -s
+
+cost: install
+	$(BIN)/python benchmarks/cost.py --out docs/figures
+
+lab: install
+	$(BIN)/headway lab docs --out docs/lab
 
 clean:
 	rm -rf .venv .venv-peers runs

@@ -81,8 +81,8 @@ class CosNetApprox(Experiment):
 
     A function on [0, 1] is reflected at 0 to an even one of period 2, which is continuous: n + 1 cosines cos kπx suffice, ρ becomes ρ/π,
     and for √x the same argument gives (8/3) / √(n+1). Partial sums without the factor overshoot a step by 8.95 % of the jump (Gibbs),
-    Fejér's means never do, since their kernel is positive. The slope <= -0.8 that was asked of |x - 0.3| on n = 4 … 256 is -0.78 for the sharp
-    bound itself (-0.776 measured), because of the logarithm; so the slope is taken after dividing by it.
+    Fejér's means never do, since their kernel is positive. The specified slope <= -0.8 for |x - 0.3| on n = 4 … 256 fails even for the
+    sharp bound (-0.785; measured -0.776), because of the logarithm, so the slope is taken after dividing by it.
     """
 
     lecture = "A"

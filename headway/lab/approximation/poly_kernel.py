@@ -131,9 +131,9 @@ class PolyKernel(Experiment):
         for colour, k in ((style.ORANGE, 1), (style.GREEN, 3), (style.BLUE, 5)):
             fit = np.linalg.lstsq(phi(self.x, k), self.y, rcond=None)[0]
             axes[0].plot(t[:, 0], phi(t, k) @ fit, **style.CURVE | {"color": colour}, label=f"degree {k}")
-        axes[0].set(title="Linear fits in feature space", xlabel="x", ylabel="y")
+        axes[0].set(title="Linear fits in feature space", xlabel="x", ylabel="y", xticks=[-1, -0.5, 0, 0.5, 1], ylim=(-2.2, None))
         axes[1].semilogy(range(1, c.degrees + 1), self.residuals, **style.MEASURED, label="least squares")
         axes[1].axhline(0.01, **style.BOUND, label="variance of the noise")
         axes[1].set(title="A higher degree never fits worse", xlabel="degree k", ylabel="mean squared residual")
-        axes[0].legend(ncols=2)
+        axes[0].legend(loc="lower left", ncols=2)
         axes[1].legend()

@@ -130,8 +130,10 @@ class StoneWeierstrassClosure(Experiment):
         axes[0].set(title="The product is a net again", xlabel="x", ylabel="value")
         t = np.linspace(-1, 1, 300)
         axes[1].plot(t, np.sin(t), **style.TARGET, label="sin x")
-        axes[1].plot(t, np.cos(np.arange(c.span) * t[:, None]) @ self.fit, **style.CONTROL | {"marker": None}, label="best even fit")
-        axes[1].set(title="Even cosines cannot follow sin", xlabel="x", ylabel="value")
+        axes[1].plot(
+            t, np.cos(np.arange(c.span) * t[:, None]) @ self.fit, **style.CONTROL | {"marker": None}, label="a best even fit (0 is another)"
+        )
+        axes[1].set(title="Even cosines cannot follow sin", xlabel="x", ylabel="value", xticks=[-1, -0.5, 0, 0.5, 1])
         for panel in axes:
             low, high = panel.get_ylim()
             panel.set_ylim(low, high + 0.45 * (high - low))  # room for the legend

@@ -12,7 +12,7 @@ from headway.lab.barron.barron_gaussian import barron_constant
 from headway.lab.barron.barron_subsample import slope_error
 from headway.lab.barron.frequencies import ball
 from headway.lab.barron.step_units import draw, rise
-from headway.lab.checks import Check, at_most, mean_is, slope, vacuous
+from headway.lab.checks import Check, at_most, close, mean_is, slope, vacuous
 from headway.lab.experiment import Experiment
 
 STEEP = 400.0  # κ of the sigmoids σ(κ(y - t)) that replace the steps
@@ -93,13 +93,18 @@ class BarronEndToEnd(Experiment):
         self.others = {"sigmoids": errors(c, x, rng, kappa=STEEP).mean(axis=0)}
         yield at_most(f"sigmoids of steepness {STEEP:g}: mean error, d = 10", self.others["sigmoids"], self.bound)
         pool = draw(2000, 10, c.shift, rng)
-        chosen, self.path = greedy(pool(x[: c.points // 2]), rise(x[: c.points // 2], c.shift), 256)
+        seen = pool(x[: c.points // 2])
+        chosen, self.path = greedy(seen, rise(x[: c.points // 2], c.shift), 256)
+        again = np.mean((seen[:, chosen].astype(float).mean(axis=1) - rise(x[: c.points // 2], c.shift)) ** 2)
+        yield close("greedy: f_n is the mean of its n units, n = 256", self.path[-1], float(again), 1e-6)
         most = (2 * barron_constant(10)) ** 2 / np.arange(1, 257)
         yield at_most("greedy: error on its points <= (2C)²/n, n <= 256, d = 10", self.path, most)
         fresh = np.mean((pool(x[c.points // 2 :])[:, chosen].mean(axis=1) - rise(x[c.points // 2 :], c.shift)) ** 2)
         yield at_most("greedy: error on other points, n = 256, d = 10", float(fresh), most[-1])
         r, wide = c.radius, errors(c, c.radius * x, rng, radius=c.radius).mean(axis=0)
         yield at_most(f"ball of radius r = {r:g}: mean error <= (2rC)²/n, d = 10", wide, (r**2) * self.bound)
+        far, one = np.array([[r, 0.0]]), draw(40 * c.points, 2, c.shift, rng, r)
+        yield mean_is(f"ball of radius r = {r:g}: one unit is unbiased at ‖x‖ = r, d = 2", one(far), float(rise(far, c.shift)[0]))
         square = rng.uniform(-1, 1, (2 * c.points, 2))  # the integral over the disc as 4 times the mean over the square
         inside = square[np.sum(square**2, axis=1) <= 1]
         lebesgue = 4 * len(inside) / len(square) * errors(c, inside, rng).mean(axis=0)

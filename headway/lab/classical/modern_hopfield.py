@@ -29,7 +29,10 @@ class Config:
 
     def __post_init__(self) -> None:
         demand((16 <= self.d <= 256, "d is 16 to 256"), (all(20 <= n <= 100_000 for n in self.sizes), "sizes are 20 to 100000"))
-        demand((self.betas == tuple(sorted(self.betas)) and self.betas[0] > 0, "β grows, above 0"), (2 <= self.queries <= 20, "queries is 2 to 20"))
+        demand(
+            (self.betas == tuple(sorted(self.betas)) and self.betas[0] > 0, "β grows, above 0"),
+            (2 <= self.queries <= 20, "queries is 2 to 20"),
+        )
 
 
 def weights(X: np.ndarray, xi: np.ndarray, beta: float) -> np.ndarray:
@@ -93,7 +96,6 @@ class ModernHopfield(Experiment):
             ours = np.array([[update(X, xi, b), update(X, update(X, xi, b), b)] for b in c.betas])
             layer = np.array([[attention(X, xi, b, 1), attention(X, xi, b, 2)] for b in c.betas])
             yield close(f"one and two updates, N = {N}: the layer `hopfield`", layer, ours, 1e-12)
-            tq, tk = torch.from_numpy(xi)[None], torch.from_numpy(X)[None]
             yield close(f"β = 1/√d, N = {N}: torch", F.scaled_dot_product_attention(tq, tk, tk)[0].numpy(), update(X, xi, c.d**-0.5), 1e-12)
             trace, miss, bound = [], [], []
             for b in c.betas:
@@ -159,7 +161,11 @@ class ModernHopfield(Experiment):
         X, q = self.X, c.queries
         xi = X[:q] + c.noise * rng.normal(size=(q, c.d))
         low, high = c.betas[0], c.betas[-1]
-        yield at_most(f"energy with β = {low:g} under steps with β = {high:g}", energy(X, update(X, xi, high), low), energy(X, update(X, xi, low), low))
+        yield at_most(
+            f"energy with β = {low:g} under steps with β = {high:g}",
+            energy(X, update(X, xi, high), low),
+            energy(X, update(X, xi, low), low),
+        )
         stays = float(np.linalg.norm(update(X, xi, high) - X.mean(axis=0), axis=1).min())
         yield at_most(f"β = {high:g} ends near the mean too", stays, 0.5 * math.sqrt(c.d))
         wrong = F.scaled_dot_product_attention(*(torch.from_numpy(z)[None] for z in (xi, X, X)), scale=1.0)[0].numpy()
@@ -167,7 +173,9 @@ class ModernHopfield(Experiment):
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
         axes[0].semilogx(CLASSICAL, np.array(self.rates[0]) * 100, **style.CONTROL, label="classical (sign) net")
-        axes[0].semilogx([*CLASSICAL, c.sizes[-1]], [100 * r for r in (*self.rates[1], 1.0)], **style.MEASURED, label="modern net, β = 1, one step")
+        axes[0].semilogx(
+            [*CLASSICAL, c.sizes[-1]], [100 * r for r in (*self.rates[1], 1.0)], **style.MEASURED, label="modern net, β = 1, one step"
+        )
         axes[0].axvline(0.138 * c.d, **style.BOUND, label=f"0.138 d = {0.138 * c.d:.1f}")
         axes[0].set(title="What is retrieved", xlabel=f"stored patterns N, d = {c.d}", ylabel="retrieved (%)", ylim=(-4, 118))
         axes[0].legend(loc="center right")

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
 from headway.core.config import demand
 from headway.lab import style
 from headway.lab.checks import Check, at_least, equal, share_is, within
+from headway.lab.classical.cone_share import cone_share, consistent, program, sphere
 from headway.lab.classical.cover_count import cover
 from headway.lab.experiment import Experiment
 
@@ -25,44 +26,6 @@ class Config:
 
     def __post_init__(self) -> None:
         demand((self.directions >= 1000, "directions >= 1000"), (self.points >= 3, "points >= 3"), (4 <= self.few <= 9, "few is 4 to 9"))
-
-
-def sphere(count: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    w = rng.normal(size=(count, n))
-    return w / np.linalg.norm(w, axis=1, keepdims=True)
-
-
-def consistent(w: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Which of the directions have wᵀz > 0 for every row z = y x: those in V(S)."""
-    return np.all(w @ z.T > 0, axis=1)
-
-
-def program(z: np.ndarray) -> np.ndarray | None:
-    """A direction with zᵀw >= 1 for all rows from a linear program (HiGHS), or nothing where it is infeasible."""
-    from scipy.optimize import linprog
-
-    solved = linprog(np.zeros(z.shape[1]), -z, -np.ones(len(z)), bounds=(None, None))
-    return solved.x / np.linalg.norm(solved.x) if solved.status == 0 else None
-
-
-def share(z: np.ndarray, inside: np.ndarray) -> float:
-    """The exact share of the circle (n = 2) or sphere (n = 3) that V(S) takes, from one direction inside it.
-
-    n = 2: (π - the largest angle between two rows) / 2π. n = 3: V(S) is a spherical polygon, its angles are π minus those between
-    neighbouring rows of the convex cone, so by Girard its area is 2π - (the perimeter of the cone of the rows): a share (2π - p) / 4π.
-    """
-    from scipy.spatial import ConvexHull
-
-    u = z / np.linalg.norm(z, axis=1, keepdims=True)
-    if z.shape[1] == 2:
-        return (math.pi - float(np.max(np.arccos(np.clip(u @ u.T, -1, 1))))) / (2 * math.pi)
-    around = np.arange(len(u))
-    if len(u) >= 3:
-        flat = (u / (u @ inside)[:, None]) @ np.linalg.svd(inside[None])[2][1:].T  # the cone cut by a plane
-        around = ConvexHull(flat).vertices  # in order around it
-    corners = u[around]
-    perimeter = float(np.sum(np.arccos(np.clip(np.sum(corners * np.roll(corners, 1, axis=0), axis=1), -1, 1))))
-    return (2 * math.pi - perimeter) / (4 * math.pi)
 
 
 class VersionSpace(Experiment):
@@ -88,11 +51,11 @@ class VersionSpace(Experiment):
         self.curves: dict[int, tuple[list[float], list[float]]] = {}
         w = sphere(c.directions, 3, rng)
         self.xor = [int(consistent(w, XOR[:k]).sum()) for k in range(1, 5)]
-        yield at_least("XOR: directions left after one point minus those after the next", -np.diff(self.xor), 0, kind="EXACT")
+        yield at_least("XOR: by how much the count falls", -np.diff(self.xor), 0, kind="EXACT")
         yield equal("XOR: directions left after all four points", self.xor[-1], 0)
         yield equal("XOR: a linear program finds one", program(XOR) is not None, False)
         for k in (1, 2, 3):
-            exact = share(XOR[:k], np.linalg.pinv(XOR[:k]) @ np.ones(k))
+            exact = cone_share(XOR[:k], np.linalg.pinv(XOR[:k]) @ np.ones(k))
             yield share_is(f"XOR: share after {k} point{'s' * (k > 1)}", self.xor[k - 1], c.directions, exact)
 
     def sample(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
@@ -102,17 +65,16 @@ class VersionSpace(Experiment):
             x = rng.normal(size=(c.points, n))
             z, w = np.sign(x @ teacher)[:, None] * x, sphere(c.directions, n, rng)
             inside = [consistent(w, z[:k]) for k in range(1, c.points + 1)]
-            exact = [share(z[:k], teacher) for k in range(1, c.points + 1)]
-            entered = sum(int(np.sum(later & ~earlier)) for earlier, later in zip(inside[:-1], inside[1:], strict=True))
+            exact = [cone_share(z[:k], teacher) for k in range(1, c.points + 1)]
+            entered = sum(int(np.sum(later & ~earlier)) for earlier, later in pairwise(inside))
             yield equal(f"n = {n}: directions that enter V(S) with a new point", entered, 0)
-            yield at_least(
-                f"n = {n}: directions left, one point less than the next", [-np.diff([i.sum() for i in inside])], 0, kind="EXACT"
-            )
+            falls = -np.diff([i.sum() for i in inside])
+            yield at_least(f"n = {n}: by how much the count falls", falls, 0, kind="EXACT")
             for k in (k for k in SHOWN if k <= c.points):
                 yield share_is(f"n = {n}: share after {k} point{'s' * (k > 1)}", int(inside[k - 1].sum()), c.directions, exact[k - 1])
             if n not in self.curves:
                 self.curves[n] = [float(i.mean()) for i in inside], exact
-            self.wedge = z if n == 2 else self.wedge
+                self.wedge = z if n == 2 else self.wedge
         yield from self.labellings(x[: c.few] if c.few <= c.points else rng.normal(size=(c.few, 3)), w)
 
     def labellings(self, x: np.ndarray, w: np.ndarray) -> Iterator[Check]:
@@ -128,7 +90,7 @@ class VersionSpace(Experiment):
         rows = {y: np.where(y, 1, -1)[:, None] * x for y in solved}
         kept = sum(bool(consistent(v[None], rows[y])[0]) for y, v in solved.items())
         yield equal(f"{len(x)} points: solutions that lie in their V(S)", kept, len(solved))
-        miss = np.array([(1 - share(rows[y], v)) ** len(w) for y, v in solved.items()])  # the chance that no direction falls into V(S)
+        miss = np.array([(1 - cone_share(rows[y], v)) ** len(w) for y, v in solved.items()])  # the chance that no direction falls into V(S)
         missed, spread = len(solved) - len(realised & set(solved)), math.sqrt(float(np.sum(miss * (1 - miss))))
         yield within(f"{len(x)} points: feasible labellings without a direction", missed, float(miss.sum()), spread)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
@@ -43,10 +43,12 @@ class TaylorNet:
     def reaching(d: int, n: int, epsilon: float) -> "TaylorNet":
         """N = ⌈(n! / (2^d d^n) ε/2)^{-1/n}⌉ and the least m whose gates err by at most δ = ε / (2^{d+1} d^n (d + n))."""
         wanted = Fraction(2 ** (d + 1) * d**n, math.factorial(n)) / Fraction(str(epsilon))  # N^n must reach it
-        N = math.ceil(float(wanted) ** (1 / n))
-        N += (N**n < wanted) - ((N - 1) ** n >= wanted)  # the root is rounded
+        low, high = 0, 2 ** (math.ceil(wanted).bit_length() // n + 1)
+        while high - low > 1:  # the root in integers, because a root in floats is rounded
+            middle = (low + high) // 2
+            low, high = (low, middle) if middle**n >= wanted else (middle, high)
         delta = epsilon / (2 ** (d + 1) * d**n * (d + n))
-        return TaylorNet(d, n, N, next(m for m in range(1, 60) if product_error(m, M) <= delta))
+        return TaylorNet(d, n, high, next(m for m in range(1, 500) if product_error(m, M) <= delta))
 
     @cached_property
     def gate(self) -> ReluNet:
@@ -106,7 +108,7 @@ class TaylorNet:
         out = [float(f.partial(k, np.array(c) / self.N)) / math.prod(map(math.factorial, k)) for c, k in pairs]
         return compose(affine([out], [0.0]), side_by_side(*[self.term(c, k) for c, k in pairs]))
 
-    @cached_property
+    @property
     def generic(self) -> list[ReluNet]:
         """One term for each degree |k| = 0 … n - 1, at the full depth and at a centre without zeros: all others have the same layers."""
         depth = 2 + (self.d + self.n - 2) * (self.m + 2)
@@ -114,13 +116,16 @@ class TaylorNet:
 
     @property
     def size(self) -> Size:
-        """Of the whole net, without building it. A bias -m_j/N is 0 where m_j = 0; every other weight is there for every term."""
+        """Of the whole net, without building it: a term has a + b m units and weights, known from those with m = 2 and m = 3.
+
+        A bias -m_j/N is 0 where m_j = 0; every other weight is there for every term.
+        """
         each, share = (self.N + 1) ** self.d, (self.N + 1) ** (self.d - 1)
         terms = [math.comb(self.d + j - 1, j) for j in range(self.n)]  # multi-indices of the degree j
         zeros = 2 * share * sum(j * count for j, count in enumerate(terms))
-        units = each * sum(count * net.nodes for count, net in zip(terms, self.generic, strict=True))
-        weights = each * sum(count * net.weights for count, net in zip(terms, self.generic, strict=True))
-        return Size(units, weights - zeros, self.generic[0].depth)
+        two, three = _terms(self.d, self.n, 2), _terms(self.d, self.n, 3)
+        units, weights, depth = (sum(a) + (self.m - 2) * (sum(b) - sum(a)) for a, b in zip(two, three, strict=True))
+        return Size(each * units, each * weights - zeros, depth)
 
     def knots(self) -> np.ndarray:
         """For d = 1: every place of [0, 1] where f̃ can bend, found gate by gate around one centre and repeated around all."""
@@ -133,6 +138,14 @@ class TaylorNet:
         x = np.unique((np.arange(self.N + 1)[:, None] / self.N + t).ravel())
         x = np.append(0.0, np.append(x[(x > 1e-13) & (x < 1 - 1e-13)], 1.0))
         return x[np.append(True, np.diff(x) > 1e-13)]
+
+
+@cache
+def _terms(d: int, n: int, m: int) -> tuple[list[int], list[int], list[int]]:
+    """Units and weights of all terms of one centre, by degree, and their common depth."""
+    nets, often = TaylorNet(d, n, 1, m).generic, [math.comb(d + j - 1, j) for j in range(n)]
+    pairs = list(zip(often, nets, strict=True))
+    return [c * net.nodes for c, net in pairs], [c * net.weights for c, net in pairs], [nets[0].depth]
 
 
 def _factors(k: tuple[int, ...]) -> Iterator[int]:

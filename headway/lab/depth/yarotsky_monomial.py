@@ -21,7 +21,7 @@ class Config:
     m: int = 7  # the largest depth of the squares; all from 3 on are tried
 
     def __post_init__(self) -> None:
-        demand((3 <= self.k <= 12, "k is 3 to 12, so that |power| <= 2 from m = 3 on"), (4 <= self.m <= 9, "m is 4 to 9"))
+        demand((4 <= self.k <= 12, "k is 4 to 12, so that |power| <= 2 from m = 3 on"), (4 <= self.m <= 9, "m is 4 to 9"))
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class Series:
     curvature: Function
     coefficient: Callable[[int], float]
     steepest: float
+
+    def coefficients(self, K: int) -> list[float]:
+        return [self.coefficient(k) for k in range(K + 1)]
 
     def truncation(self, K: int) -> float:
         return self.steepest / math.factorial(K + 1)
@@ -66,8 +69,9 @@ class YarotskyMonomial(Experiment):
     def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         self.m, ks = np.arange(3, c.m + 1), np.arange(2, c.k + 1)
         self.delta = product_error(self.m, M)
-        self.errors, self.totals = np.zeros((ks.size, self.m.size)), np.zeros((len(SERIES), self.m.size))
-        depth, straight, largest, gates = np.zeros((ks.size, self.m.size), dtype=int), [], [], np.zeros_like(self.totals)
+        self.errors = np.zeros((ks.size, self.m.size))
+        self.totals = {(s, K): np.zeros(self.m.size) for s in SERIES for K in sorted({4, c.k})}
+        depth, straight, largest = np.zeros((ks.size, self.m.size), dtype=int), [], []
         for j, m in enumerate(int(m) for m in self.m):
             t, top = chain_knots(c.k, m)
             largest.append(top)
@@ -82,18 +86,17 @@ class YarotskyMonomial(Experiment):
                 net = power_net(k, m)
                 depth[i, j] = net.depth
                 self.errors[i, j] = power_gap(t, values(net), k)
-            for i, s in enumerate(SERIES):
-                a = [s.coefficient(k) for k in range(c.k + 1)]
-                self.totals[i, j] = certified_gap(t, values(polynomial_net(a, m)), s.g, s.curvature)
-                gates[i, j] = sum(abs(a_k) * (k - 1) for k, a_k in enumerate(a) if k > 1) * self.delta[j]
+            for (s, K), total in self.totals.items():
+                total[j] = certified_gap(t, values(polynomial_net(s.coefficients(K), m)), s.g, s.curvature)
         yield equal("depth is (k - 1)(m + 2) + 1", depth, (ks[:, None] - 1) * (self.m + 2) + 1)
         yield close("m is 1 + ½ log₂(1/δ): the depth is O(k log 1/δ)", self.m, 1 + np.log2(1 / self.delta) / 2)
         yield close("the nets are linear between the knots: middles", straight, np.zeros(len(straight)), 1e-12)
         yield at_most(f"largest factor of a gate, k <= {c.k}", largest, M)
         for i, k in enumerate(ks):
             yield at_most(f"x^{k}: error, (k - 1)δ, m = 3 … {c.m}", self.errors[i], (k - 1) * self.delta, rounding=1e-10)
-        for i, s in enumerate(SERIES):
-            yield at_most(f"{s.name}, degree {c.k}: error, truncation + gates", self.totals[i], s.truncation(c.k) + gates[i])
+        for (s, K), total in self.totals.items():
+            gates = sum(abs(a_k) * (k - 1) for k, a_k in enumerate(s.coefficients(K)) if k > 1) * self.delta
+            yield at_most(f"{s.name}, degree {K}: error, truncation + gates", total, s.truncation(K) + gates)
 
     def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         x = np.linspace(-1, 1, 401)
@@ -104,21 +107,21 @@ class YarotskyMonomial(Experiment):
         )
         small = power_net(c.k, 4, bound=0.5)
         yield at_most(f"x^{c.k} with M = ½", float(np.max(np.abs(small.at(x) - x**c.k))), (c.k - 1) * product_error(4, 0.5))
-        a = [SERIES[0].coefficient(k) for k in range(c.k + 1)]
-        error = float(np.max(np.abs(polynomial_net(a, 4).at(x) - np.exp(x))))
-        yield at_most("exp, m = 4: truncation alone", error, SERIES[0].truncation(c.k))
+        error = float(np.max(np.abs(polynomial_net(SERIES[0].coefficients(c.k), 3).at(x) - np.exp(x))))
+        yield at_most("exp, m = 3: truncation alone", error, SERIES[0].truncation(c.k))
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
         for i, k in enumerate(dict.fromkeys((2, (c.k + 2) // 2, c.k))):
             depth = (k - 1) * (self.m + 2) + 1
             axes[0].semilogy(depth, self.errors[k - 2], **style.series(i), label=f"x^{k}")
-            axes[0].semilogy(depth, (k - 1) * self.delta, **style.BOUND, label=None if i else "(k - 1)δ")
+            axes[0].semilogy(depth, (k - 1) * self.delta, **style.BOUND, label="(k - 1)δ" if k == c.k else None)
         axes[0].set(title="Powers", xlabel="depth (k - 1)(m + 2) + 1", ylabel="sup error on [-1, 1]")
-        depth = (c.k - 1) * (self.m + 2) + 1
-        for i, s in enumerate(SERIES):
-            axes[1].semilogy(depth, self.totals[i], **style.series(i), label=f"{s.name}, degree {c.k}")
-            look = style.BOUND | {"color": style.SERIES[i]}
-            axes[1].axhline(s.truncation(c.k), **look, label=f"truncation of {s.name}")
-        axes[1].set(title="Taylor polynomials: gates, then truncation", xlabel="depth", ylabel="sup error on [-1, 1], certified")
-        for panel in axes:
-            panel.legend()
+        for i, ((s, K), total) in enumerate(self.totals.items()):
+            axes[1].semilogy((K - 1) * (self.m + 2) + 1, total, **style.series(i), label=f"{s.name}, degree {K}")
+            look = style.BOUND | {"color": style.SERIES[i], "linewidth": 0.9}
+            axes[1].axhline(s.truncation(K), **look, label=None if i else "truncation")
+        axes[1].set(
+            title="Taylor polynomials: gates, then truncation", xlabel="depth", ylabel="sup error on [-1, 1], certified", ylim=(1e-6, 1)
+        )
+        axes[0].legend()
+        axes[1].legend(loc="upper right", ncols=2)

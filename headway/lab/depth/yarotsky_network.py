@@ -51,7 +51,7 @@ def constants(net: TaylorNet) -> tuple[float, float]:
     """
     d, n = net.d, net.n
     deep = 2 + (d + n - 2) * (4 + math.log(2 ** (d + 1) * d**n * (d + n), 4))
-    wide = max(max(term.widths) for term in net.generic)
+    wide = max(max(term.widths) for term in TaylorNet(d, n, 1, 2).generic)
     grid = (2 ** (d + 1) * d**n / math.factorial(n)) ** (1 / n) + 2
     return deep, grid**d * len(indices(d, n)) * wide * (wide + 1) * deep
 
@@ -81,7 +81,7 @@ class YarotskyNetwork(Experiment):
     small = {"orders": (2, 3), "epsilons": (0.3, 0.03), "plane": (0.3,), "points": 50}
 
     def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        for small, x in ((TaylorNet(1, 3, 3, 3), rng.random((200, 1))), (TaylorNet(2, 2, 2, 2), rng.random((60, 2)))):
+        for small, x in ((TaylorNet(1, 3, 3, 4), rng.random((200, 1))), (TaylorNet(2, 2, 2, 4), rng.random((60, 2)))):
             nets = [small.matrices(f) for f in unit_ball(small.d)]
             title = f"d = {small.d}, n = {small.n}, N = {small.N}, m = {small.m}"
             gaps = [net(x)[:, 0] - small(f, x) for net, f in zip(nets, unit_ball(small.d), strict=True)]

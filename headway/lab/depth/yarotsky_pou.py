@@ -125,5 +125,5 @@ class YarotskyPou(Experiment):
             axes[1].loglog(c.grids, high, **look, label=f"d = {d}, n = {n}")
             bounds = [taylor_bound(d, n, N) for N in c.grids]
             axes[1].loglog(c.grids, bounds, **style.BOUND | {"linewidth": 0.9}, label="bounds" if (d, n) == (2, max(c.orders)) else None)
-        axes[1].set(title="The error falls like N^-n", xlabel="grid N", ylabel="sup |f - f_1|, certified")
+        axes[1].set(title="The error falls like N^-n", xlabel="grid N", ylabel="sup |f - f_1|, certified", ylim=(1e-12, 5))
         axes[1].legend(ncols=2, loc="lower left")
