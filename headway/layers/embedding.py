@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 
-
 PACK, MULTIPLY = (getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise"))
 
 
@@ -35,7 +34,7 @@ class Embedding(nn.Module):
         return F.linear(hidden, self.weight)
 
     def _layout(self) -> Tensor:
-        """The weights as oneDNN's kernel wants them, which makes a decoding step's product a third faster; laid out anew when they change."""
+        """The weights as oneDNN's kernel wants them: a decoding step's product is a third faster. Laid out anew when they change."""
         if self._packed is None or self._packed[0] != self.weight._version:
             self._packed = self.weight._version, PACK(self.weight.detach(), 64)
         return self._packed[1]

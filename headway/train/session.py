@@ -14,16 +14,17 @@ report.html              all of it to look at
 
 import dataclasses
 import shutil
+import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 
 from headway.core import machine, registry
 from headway.core.config import Choice, difference, from_json, to_json
 from headway.core.errors import DiskError, HeadwayError, RunError, UsageError, together
-from headway.core.files import disk_errors, expect_run, read_json, write_json, write_text
+from headway.core.files import disk_errors, expect_run, read_json, write_json, write_text, write_whole
 from headway.core.lock import locked
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
@@ -87,9 +88,17 @@ def _keep_standard_input(recipe: Recipe, out: Path) -> Recipe:
     if not piped:
         return recipe
     path = out / "standard_input"  # no suffix: the reader finds out what it is
-    write_text(path, read_text("-"))
+    if piped[0] == "text":  # of any size: copied, never held
+        write_whole(path, lambda part: _copy(sys.stdin.buffer, part))
+    else:
+        write_text(path, read_text("-"))
     kept: dict[str, Any] = {piped[0]: str(path.resolve())}
     return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **kept))
+
+
+def _copy(source: IO[bytes], path: Path) -> None:
+    with open(path, "wb") as file:
+        shutil.copyfileobj(source, file)
 
 
 def resume(out: Path, progress: Progress | None = None) -> bool:

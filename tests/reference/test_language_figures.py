@@ -65,7 +65,8 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(doubles: None, l
         nats, judged = nats - float(log_p[int(tokens[target])]), judged + 1
         assert target - start >= min(target, size // 2), "too little before it"
     assert found.tokens == judged == length - 1 and found.nats == pytest.approx(nats / judged, abs=1e-10)
-    assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length)) and found.perplexity == pytest.approx(math.exp(nats / judged))
+    assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length))
+    assert found.perplexity == pytest.approx(math.exp(nats / judged))
 
 
 def test_gpt3_is_counted_without_being_made() -> None:

@@ -12,7 +12,7 @@ def sphere(count: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 def consistent(w: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Which of the directions have wᵀz > 0 for every row z = y x: those in V(S)."""
-    return np.all(w @ z.T > 0, axis=1)
+    return np.all(z @ w.T > 0, axis=0)
 
 
 def program(z: np.ndarray) -> np.ndarray | None:

@@ -116,6 +116,7 @@ class HopfieldEnergy(Experiment):
         shown = self.negative.energies[: 6 * n, 0] - 1.0 * n  # xᵀDx/2 is the same in every state
         axes[0].plot(np.arange(shown.size) / n, shown, **style.CONTROL | {"marker": ""}, label="diagonal -2 (its constant removed)")
         axes[0].set(title="Energy falls until nothing changes", xlabel="sweeps over all units", ylabel="energy H")
+        axes[0].set_ylim(top=max(shown.max(), self.run.energies[0].max()) + 0.35 * np.ptp(self.run.energies[:, :12]))
         axes[0].legend(loc="upper right")
         groups = zip(self.stored, self.noisy, self.recalled, strict=True)
         rows = [np.hstack([np.pad(p.reshape(SIDE, SIDE), 1) for p in group]) for group in groups]

@@ -1,5 +1,7 @@
 """Attention is one step of an associative memory."""
 
+import functools
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from headway.lab.classical.hopfield_crosstalk import hebb, patterns
 from headway.lab.experiment import Experiment
 from headway.layers.attention.hopfield import Hopfield, Retrieval
 
+GRID = np.geomspace(0.02, 2, 13)
 CLASSICAL = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 
 
@@ -59,10 +62,24 @@ def sphere(N: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return x * math.sqrt(d) / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def attention(X: np.ndarray, xi: np.ndarray, beta: float, updates: int) -> np.ndarray:
-    """The project's own layer, queries ξ, keys and values X."""
+def layer(X: np.ndarray, xi: np.ndarray, beta: float, updates: int) -> np.ndarray:
+    """The project's own attention `hopfield`: queries ξ, keys and values X."""
     q, k = (torch.from_numpy(z)[None, None] for z in (xi, X))
     return Retrieval(X.shape[1], updates, beta)(q, k, k)[0, 0].numpy()
+
+
+def kernel(X: np.ndarray, xi: np.ndarray, scale: float | None = None) -> np.ndarray:
+    """torch's scaled dot-product attention."""
+    return F.scaled_dot_product_attention(*(torch.from_numpy(z)[None] for z in (xi, X, X)), scale=scale)[0].numpy()
+
+
+def whole(x: np.ndarray, beta: float) -> np.ndarray:
+    """The same as a model uses it, with W_Q = W_K = W_V = W_O = 1: patterns that query themselves."""
+    made, one = Hopfield(x.shape[1], 1, beta=beta).double(), torch.eye(x.shape[1], dtype=torch.float64)
+    zero = torch.zeros(3 * x.shape[1], dtype=torch.float64)
+    made.load_state_dict({"project.weight": one.repeat(3, 1), "project.bias": zero, "output.weight": one, "output.bias": zero[: len(one)]})
+    with torch.no_grad():
+        return made(torch.from_numpy(x)[None])[0].numpy()
 
 
 class ModernHopfield(Experiment):
@@ -94,18 +111,15 @@ class ModernHopfield(Experiment):
             X = sphere(N, c.d, rng)
             xi = X[:q] + c.noise * rng.normal(size=(q, c.d))
             ours = np.array([[update(X, xi, b), update(X, update(X, xi, b), b)] for b in c.betas])
-            layer = np.array([[attention(X, xi, b, 1), attention(X, xi, b, 2)] for b in c.betas])
-            yield close(f"one and two updates, N = {N}: the layer `hopfield`", layer, ours, 1e-12)
-            yield close(f"β = 1/√d, N = {N}: torch", F.scaled_dot_product_attention(tq, tk, tk)[0].numpy(), update(X, xi, c.d**-0.5), 1e-12)
+            theirs = np.array([[layer(X, xi, b, 1), layer(X, xi, b, 2)] for b in c.betas])
+            yield close(f"one and two updates, N = {N}: the attention `hopfield`", theirs, ours, 1e-12)
+            yield close(f"β = 1/√d, N = {N}: torch's kernel", kernel(X, xi), update(X, xi, c.d**-0.5), 1e-12)
             trace, miss, bound = [], [], []
             for b in c.betas:
-                path = [xi]
-                for _ in range(12):
-                    path.append(update(X, path[-1], b))
+                path = itertools.accumulate(range(12), lambda z, _, b=b, X=X: update(X, z, b), initial=xi)
                 trace.append([energy(X, z, b) for z in path])
                 p, gap = weights(X, xi, b), (X[:q] * xi).sum(axis=1, keepdims=True) - xi @ X.T
-                rows = np.arange(q)
-                p[rows, rows], gap[rows, rows] = 0, np.inf  # Σ_{j≠i} p_j (x_j - x_i), without cancellation
+                np.fill_diagonal(p, 0), np.fill_diagonal(gap, np.inf)  # Σ_{j≠i} p_j (x_j - x_i), without cancellation
                 miss.append(np.linalg.norm(p @ X - p.sum(axis=1, keepdims=True) * X[:q], axis=1))
                 bound.append(2 * M * (N - 1) * np.exp(-b * gap.min(axis=1)))
             E = np.array(trace)
@@ -122,19 +136,9 @@ class ModernHopfield(Experiment):
         yield equal(f"retrieved in one step, N = {N}, β = {c.betas[-1]:g}", int(np.sum((nearest == np.arange(q)) & (near < 1e-3))), q)
         if (N, c.d, c.betas[-1], c.noise) == (10000, 64, 1.0, 0.5):
             yield published("log₁₀ of the median relative error, reference", float(np.log10(np.median(near))), -12, 2)
-        yield close("self-attention with unit projections", *self.whole_layer(X[:50], c.betas[1]), 1e-12)
+        yield close("self-attention with unit projections", whole(X[:50], c.betas[1]), update(X[:50], X[:50], c.betas[1]), 1e-12)
         self.compare(c, rng)
         yield at_least("the same binary patterns, N = 128: modern net retrieves", self.rates[1][-1], 1)
-
-    def whole_layer(self, x: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
-        """`Hopfield` as a model uses it, with W_Q = W_K = W_V = W_O = 1, on patterns that query themselves."""
-        d = x.shape[1]
-        layer = Hopfield(d, 1, beta=beta).double()
-        with torch.no_grad():
-            layer.project.weight.copy_(torch.eye(d, dtype=torch.float64).repeat(3, 1))
-            layer.output.weight.copy_(torch.eye(d, dtype=torch.float64))
-            layer.project.bias.zero_(), layer.output.bias.zero_()
-            return layer(torch.from_numpy(x)[None])[0].numpy(), update(x, x, beta)
 
     def compare(self, c: Config, rng: np.random.Generator) -> None:
         """For the figure: sign net and modern net on the same ±1 patterns, and the overlap with the pattern against β."""
@@ -146,15 +150,11 @@ class ModernHopfield(Experiment):
             end = settle(hebb(x)[None], np.zeros(20, dtype=int), np.where(start < 0, -1, 1).astype(np.float32), rng)
             self.rates[0].append(float(np.mean((end == target).all(axis=1))))
             self.rates[1].append(float(np.mean(np.linalg.norm(update(x, start, 1.0) - target, axis=1) < 1e-3)))
-        self.grid = np.geomspace(0.02, 2, 13)
         for N in c.sizes:
             X = self.X[:N]
             start = X[:4] + c.noise * rng.normal(size=(4, c.d))
-            for b in self.grid:
-                xi = start
-                for _ in range(10):
-                    xi = update(X, xi, b)
-                self.overlap.setdefault(N, []).append(float(np.mean((xi * X[:4]).sum(axis=1) / c.d)))
+            ends = [functools.reduce(lambda xi, _, b=b, X=X: update(X, xi, b), range(10), start) for b in GRID]
+            self.overlap[N] = [float(np.mean((xi * X[:4]).sum(axis=1) / c.d)) for xi in ends]
 
     def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         yield at_least("classical net retrieves 128 binary patterns, share", self.rates[0][-1], 1)
@@ -168,8 +168,7 @@ class ModernHopfield(Experiment):
         )
         stays = float(np.linalg.norm(update(X, xi, high) - X.mean(axis=0), axis=1).min())
         yield at_most(f"β = {high:g} ends near the mean too", stays, 0.5 * math.sqrt(c.d))
-        wrong = F.scaled_dot_product_attention(*(torch.from_numpy(z)[None] for z in (xi, X, X)), scale=1.0)[0].numpy()
-        yield close("attention without 1/√d is the update with β = 1/√d", wrong, update(X, xi, c.d**-0.5), 1e-12)
+        yield close("attention without 1/√d is the update with β = 1/√d", kernel(X, xi, 1.0), update(X, xi, c.d**-0.5), 1e-12)
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
         axes[0].semilogx(CLASSICAL, np.array(self.rates[0]) * 100, **style.CONTROL, label="classical (sign) net")
@@ -180,7 +179,7 @@ class ModernHopfield(Experiment):
         axes[0].set(title="What is retrieved", xlabel=f"stored patterns N, d = {c.d}", ylabel="retrieved (%)", ylim=(-4, 118))
         axes[0].legend(loc="center right")
         for i, (N, overlap) in enumerate(self.overlap.items()):
-            axes[1].semilogx(self.grid, overlap, **style.series(i), label=f"N = {N}")
+            axes[1].semilogx(GRID, overlap, **style.series(i), label=f"N = {N}")
         axes[1].axvline(c.d**-0.5, **style.BOUND, label="β = 1/√d")
-        axes[1].set(title="From the mean to a pattern", xlabel="inverse temperature β", ylabel="overlap ξ·x_i / d after 10 steps")
+        axes[1].set(title="From the mean to a pattern", xlabel="inverse temperature β", ylabel="overlap with the pattern after 10 steps")
         axes[1].legend(loc="upper left")

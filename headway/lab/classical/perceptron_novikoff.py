@@ -10,9 +10,8 @@ import numpy as np
 from headway.core.config import demand
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed
-from headway.lab.classical.perceptron_run import perceptron, widest, widest_by_slsqp
+from headway.lab.classical.perceptron_run import collinear, labelled, perceptron, widest, widest_by_slsqp
 from headway.lab.experiment import Experiment
-
 
 KNOWN = {"orthonormal": "*", "nearly collinear": "P"}  # sets whose number of updates is known, with their markers
 
@@ -28,22 +27,6 @@ class Config:
     def __post_init__(self) -> None:
         demand((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
         demand((self.points >= 4 and self.orders >= 1, "points >= 4 and orders >= 1"))
-
-
-def draw(d: int, m: float, points: int, rng: np.random.Generator, bias: float = 0.0) -> np.ndarray:
-    """Rows y_i x_i of Gaussian points with y = sgn(w_0ᵀx + bias), |w_0ᵀx + bias| >= m, ‖w_0‖ = 1; with a bias rows y_i (x_i, 1)."""
-    w0, kept = rng.normal(size=d), np.empty((0, d))
-    w0 /= np.linalg.norm(w0)
-    while len(kept) < points:
-        x = rng.normal(size=(4 * points, d))
-        kept = np.vstack([kept, x[np.abs(x @ w0 + bias) >= m]])
-    x = kept[:points]
-    return np.sign(x @ w0 + bias)[:, None] * (np.column_stack([x, np.ones(points)]) if bias else x)
-
-
-def collinear(a: float) -> np.ndarray:
-    """(a, ½), (a, -1), (a, 1): the second weight goes to and fro between ½ and -½ until t a² > ½, which makes 1/(2a²) + 1 updates."""
-    return np.array([[a, 0.5], [a, -1.0], [a, 1.0]])
 
 
 class PerceptronNovikoff(Experiment):
@@ -73,10 +56,10 @@ class PerceptronNovikoff(Experiment):
         self.scatter: dict[str, list[tuple[float, int]]] = {}
         self.longest = perceptron(np.eye(2), np.ones(2)), 0.0, 0.0  # the longest run on random points, with γ and R
         for d in c.dimensions:
-            yield from self.lemmas(f"d = {d}", [draw(d, m, c.points, rng) for m in c.margins], c.margins, c.orders, rng)
-        biased = [draw(c.dimensions[0], m, c.points, rng, bias=0.7) for m in c.margins]
+            yield from self.lemmas(f"d = {d}", [labelled(d, m, c.points, rng) for m in c.margins], c.margins, c.orders, rng)
+        biased = [labelled(c.dimensions[0], m, c.points, rng, bias=0.7) for m in c.margins]
         yield from self.lemmas(f"d = {c.dimensions[0]} and a bias", biased, (), c.orders, rng)
-        z = draw(3, 0.2, c.points, rng)
+        z = labelled(3, 0.2, c.points, rng)
         best, gamma, _ = widest(z)
         yield close("margin by SLSQP instead of the dual, d = 3", widest_by_slsqp(z), gamma, 1e-6)
         for n in (1, 10, 100):
@@ -123,7 +106,7 @@ class PerceptronNovikoff(Experiment):
     def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         updates = perceptron(np.eye(10), np.full(10, 10**-0.5)).t.size
         yield printed(at_most('"less than ⌊R²/γ²⌋": 10 orthonormal points', updates, 10 - 1), "C1")
-        z = draw(2, 0.2, c.points, rng)
+        z = labelled(2, 0.2, c.points, rng)
         best, gamma, _ = widest(z)
         bound = math.floor(float(np.max(np.sum(z * z, axis=1))) / gamma**2)
         middle = int(np.argmax(z @ best / np.linalg.norm(z, axis=1)))  # inside the cone of the others, so its opposite cannot be separated

@@ -55,3 +55,19 @@ def widest_by_slsqp(z: np.ndarray) -> float:
     start = z.mean(axis=0) / np.min(np.abs(z @ z.mean(axis=0)))
     w = minimize(lambda w: w @ w / 2, start, jac=lambda w: w, constraints=limits, method="SLSQP", options={"ftol": 1e-14}).x
     return 1 / float(np.linalg.norm(w))
+
+
+def labelled(d: int, m: float, points: int, rng: np.random.Generator, bias: float = 0.0) -> np.ndarray:
+    """Rows y_i x_i of Gaussian points with y = sgn(w_0ᵀx + bias), |w_0ᵀx + bias| >= m, ‖w_0‖ = 1; with a bias rows y_i (x_i, 1)."""
+    w0, kept = rng.normal(size=d), np.empty((0, d))
+    w0 /= np.linalg.norm(w0)
+    while len(kept) < points:
+        x = rng.normal(size=(4 * points, d))
+        kept = np.vstack([kept, x[np.abs(x @ w0 + bias) >= m]])
+    x = kept[:points]
+    return np.sign(x @ w0 + bias)[:, None] * (np.column_stack([x, np.ones(points)]) if bias else x)
+
+
+def collinear(a: float) -> np.ndarray:
+    """(a, ½), (a, -1), (a, 1): the second weight goes to and fro between ½ and -½ until t a² > ½, which makes 1/(2a²) + 1 updates."""
+    return np.array([[a, 0.5], [a, -1.0], [a, 1.0]])

@@ -79,7 +79,8 @@ class VersionSpace(Experiment):
 
     def labellings(self, x: np.ndarray, w: np.ndarray) -> Iterator[Check]:
         """All labellings of x: those that directions realise against those whose linear program is feasible (y and -y are one program)."""
-        realised = {tuple(row) for row in np.unique(w @ x.T > 0, axis=0).tolist()}
+        bits = 1 << np.arange(len(x))
+        realised = {tuple((code & bits > 0).tolist()) for code in np.unique(bits @ (x @ w.T > 0))}
         solved: dict[tuple[bool, ...], np.ndarray] = {}
         for rest in product((True, False), repeat=len(x) - 1):
             found = program(np.where([True, *rest], 1, -1)[:, None] * x)
@@ -110,8 +111,9 @@ class VersionSpace(Experiment):
             axes[0].semilogy(k, measured, **style.series(i) | {"linestyle": "none"}, label=f"n = {n}, random directions")
             axes[0].semilogy(k, exact, **style.BOUND | {"color": style.SERIES[i]}, label=f"n = {n}, exact")
         axes[0].semilogy([1, 2, 3], np.array(self.xor[:3]) / c.directions, **style.CONTROL, label="XOR: none left at k = 4")
-        axes[0].set(title="The share of weights that is left", xlabel="points k", ylabel="share of the sphere", xticks=k)
-        axes[0].legend(loc="lower left")
+        axes[0].set(title="The share of weights that is left", xlabel="points k", ylabel="share of the sphere")
+        axes[0].set(xticks=k, ylim=(None, 2.5))
+        axes[0].legend(loc="upper right")
         t = np.linspace(0, 2 * np.pi, 2001)
         circle = np.stack([np.cos(t), np.sin(t)], axis=1)
         shades = [count for count in (1, 2, 3, c.points) if count <= c.points]

@@ -1,0 +1,48 @@
+"""Boolean functions as whole numbers: all of them, their symmetry classes, and those of units with small weights."""
+
+from itertools import combinations_with_replacement, permutations, product
+
+import numpy as np
+
+from headway.lab.classical.threshold_unit import cube
+
+
+def tables(n: int) -> np.ndarray:
+    """All 2^(2^n) truth tables, one in each row, in the order of their codes."""
+    return ((np.arange(2 ** (2**n))[:, None] >> np.arange(2**n)) & 1).astype(np.int8)
+
+
+def codes(values: np.ndarray) -> np.ndarray:
+    """The truth tables (last axis) as whole numbers."""
+    return np.rint(values.astype(float) @ 2.0 ** np.arange(values.shape[-1])).astype(np.int64)  # exact: at most 32 bits
+
+
+def classes(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The code of one function of each symmetry class, and the sizes: connected parts under swaps and one negation of inputs, and ¬f."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    f, x, here = tables(n), cube(n), np.arange(2 ** (2**n))
+    moved = [x[:, [*range(i), i + 1, i, *range(i + 2, n)]] for i in range(n - 1)] + [x ^ (np.arange(n) == 0)]
+    images = [codes(f[:, y @ (1 << np.arange(n))]) for y in moved] + [here[::-1]]
+    edges = (np.tile(here, len(images)), np.concatenate(images))
+    _, label = connected_components(coo_array((np.ones(edges[0].size), edges), shape=(here.size, here.size)), directed=False)
+    _, first, sizes = np.unique(label, return_index=True, return_counts=True)
+    return first, sizes
+
+
+def mcculloch_pitts(n: int) -> np.ndarray:
+    """The codes of 1{σᵀx >= θ} for all signs σ and half-integer θ."""
+    sums = cube(n) @ np.array(list(product((-1, 1), repeat=n))).T
+    return np.unique(codes((sums[None] >= np.arange(-n, n + 2)[:, None, None] - 0.5).transpose(0, 2, 1)))
+
+
+def by_weights(n: int, largest: int) -> np.ndarray:
+    """The codes of 1{wᵀx >= θ} for integer weights |w_i| <= largest: sorted w >= 0 first, then all permutations and negations of inputs."""
+    x = cube(n)
+    sorted_ = np.array(list(combinations_with_replacement(range(largest + 1), n)))
+    thresholds = np.arange(n * largest + 2)
+    found = np.unique(((x @ sorted_.T).T[:, None] >= thresholds[:, None]).reshape(-1, 2**n), axis=0)
+    reach = np.array([x[:, p] @ (1 << np.arange(n)) for p in permutations(range(n))])
+    moves = np.unique((reach[:, None, :] ^ np.arange(2**n)[:, None]).reshape(-1, 2**n), axis=0)
+    return np.unique(np.concatenate([codes(f[moves]) for f in found]))

@@ -1,0 +1,147 @@
+"""Language models from the command line: train, generate, evaluate, inspect, compare, resume, and what goes wrong."""
+
+import io
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+import headway as package
+from headway.cli import main
+from headway.core.files import read_tensors
+
+SMALL = "--model.width 32 --model.depth 1 --training.context 16 --training.batch 128 --tokens characters".split()
+
+
+TEXT = ["train", "language", "--text", "{story}"]
+PAIRS = ["train", "translation", "--source", "{story}", "--target", "{story}"]
+
+
+@pytest.fixture(scope="session")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("text") / "story.txt"
+    path.write_text("".join(f"{n} cats sat on {n + 1} mats; the dog did not.\n" for n in range(150)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def written(story: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "text"
+    assert main(["train", "language", "--text", str(story), *SMALL, "--steps", "40", "--seed", "7", "--quiet", "--out", str(out)]) == 0
+    return out
+
+
+def test_generate_is_a_function_of_the_seed(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["generate", str(written), "--prompt", "7 cats", "--length", "30", "--temperature", "0.8", "--top-p", "0.95"]
+    texts = []
+    for more in (["--seed", "3"], ["--seed", "3"], ["--seed", "4"], ["--count", "2", "--seed", "3"]):
+        assert main(words + more) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1] != texts[2] and texts[0].startswith("7 cats") and len(texts[0]) >= 30
+    assert texts[3].startswith(texts[0].rstrip("\n")) and "-" * 20 in texts[3]
+
+
+def test_evaluate_and_inspect(written: Path, story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(written), "--text", str(story), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bytes"] == story.stat().st_size and found["tokens"] == found["bytes"] - 1
+    assert 0 < found["bits_per_byte"] < 8 and found["perplexity"] == pytest.approx(2.718281828 ** found["nats_per_token"], rel=1e-6)
+    assert main(["inspect", str(written), "5 cats", "--out", str(tmp_path / "maps.html")]) == 0
+    assert "cats" in (tmp_path / "maps.html").read_text(encoding="utf-8")
+    report = (written / "report.html").read_text(encoding="utf-8")
+    assert "bits per byte" in report and "continuation" in report
+
+
+def test_a_run_in_python(written: Path) -> None:
+    run = package.load(written)
+    assert len("".join(islice(run.generate("1 cat", temperature=0.0), 5))) == 5
+    with pytest.raises(package.core.errors.HeadwayError, match="trained for language"):
+        run.translate(["x"])
+
+
+@pytest.mark.parametrize("model", ["lstm", "mamba", "xlnet", "transformer_xl", "performer"])
+def test_any_mixer_trains(story: Path, tmp_path: Path, model: str) -> None:
+    words = ["train", "language", "--text", str(story), "--model", model, *SMALL, "--steps", "2", "--quiet", "--out", str(tmp_path / "r")]
+    assert main(words) == 0
+    assert (tmp_path / "r" / "report.html").exists()
+
+
+def test_text_from_a_pipe_and_a_folder(story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(story.read_bytes()), encoding="utf-8"))
+    (tmp_path / "folder").mkdir()
+    shutil.copy(story, tmp_path / "folder" / "a.txt")
+    for number, source in enumerate(("-", str(tmp_path / "folder"))):
+        out = tmp_path / f"run{number}"
+        assert main(["train", "language", "--text", source, *SMALL, "--steps", "2", "--quiet", "--out", str(out)]) == 0
+    weights = [read_tensors(tmp_path / f"run{n}" / "weights.safetensors") for n in (0, 1)]
+    assert all(bool((a == weights[1][name]).all()) for name, a in weights[0].items()), "the same text gives the same model"
+
+
+def test_killed_and_resumed_it_ends_the_same(story: Path, tmp_path: Path, headway: Callable[..., subprocess.Popen[str]]) -> None:
+    """Performer, whose random features must come back as well."""
+    words = ["language", "--text", str(story), "--model", "performer", *SMALL, "--steps", "30", "--seed", "5", "--quiet"]
+    assert headway("train", *words, "--out", str(tmp_path / "whole")).wait(120) == 0
+    killed = headway("train", *words, "--out", str(tmp_path / "killed"))
+    while not (tmp_path / "killed" / "checkpoint.safetensors").exists() and killed.poll() is None:
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert headway("train", "--resume", str(tmp_path / "killed"), "--quiet").wait(120) == 0
+    for name in ("weights.safetensors", "checkpoint.safetensors"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_compare_gives_equal_sizes_and_one_table(story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "compare",
+        "language",
+        "--text",
+        str(story),
+        "--models",
+        "gpt,lru",
+        "--steps",
+        "3",
+        "--seeds",
+        "2",
+        "--out",
+        str(tmp_path / "c"),
+    ]
+    words += ["--model.width", "32", "--model.depth", "1", "--training.context", "16", "--training.batch", "64"]
+    assert main(words) == 0
+    assert "generate tok/s" in capsys.readouterr().out
+    found = json.loads((tmp_path / "c" / "comparison.json").read_text())
+    assert [(o["model"], o["seed"]) for o in found] == [("gpt", 1), ("gpt", 2), ("lru", 1), ("lru", 2)]
+    sizes = [o["parameters"] for o in found]
+    assert max(sizes) / min(sizes) < 1.05
+    page = (tmp_path / "c" / "comparison.html").read_text(encoding="utf-8")
+    assert "<svg" in page and "±" in page and "http" not in page.split("<svg")[0]
+    assert main(words) == 0, "what is done is not done again"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["train", "language", "--out", "x"], "`language` needs `--text`"),
+        (["train", "language", "--text", "missing.txt", "--out", "x"], "there is no file `missing.txt`"),
+        ([*TEXT, "--model", "mambo", "--out", "x"], "did you mean `mamba`"),
+        ([*TEXT, "--model", "transformer", "--out", "x"], "unknown model for language"),
+        ([*TEXT, "--model", "mamba", "--model.state", "3", "--out", "x"], "did you mean `--model.states`"),
+        ([*TEXT, "--model", "linformer", "--steps", "1", "--quiet", "--out", "{tmp}/x"], "performer"),
+        ([*PAIRS, "--model", "gpt", "--out", "x"], "unknown model for translation"),
+        (["generate", "{run}", "--top-p", "2"], "`--top-p` should be"),
+        (["generate", "{tmp}"], "is not a run"),
+        (["translate", "{run}", "hello"], "was trained for language"),
+        (["compare", "language", "--text", "{story}", "--models", "gpt", "--out", "{tmp}/c"], "two or more"),
+    ],
+)  # fmt: skip
+def test_errors_are_told(
+    words: list[str], said: str, story: Path, written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([w.format(story=story, run=written, tmp=tmp_path) for w in words]) == 2
+    assert said in capsys.readouterr().err
