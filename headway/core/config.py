@@ -146,8 +146,7 @@ def choose(task: str, name: str, options: dict[str, str]) -> Choice:
     mixers = registry.mixers() if task == "language" else {}
     entry = next((e for e in (*known.values(), *mixers.values()) if registry.named(e, name)), None)
     if entry is None:
-        hint = f"headway list models {task}"
-        raise UnknownName(f"model for {task}:", name, [*known, *mixers], hint)
+        raise UnknownName("model", name, [*known, *mixers, *(a for e in known.values() for a in e.aliases)], "headway list models")
     own = {option.name: option for option in entry.options}
     outer = {o.name: o for o in known["blocks"].options if o.name not in ("mixer", "options")} if entry.name in mixers else {}
     values: dict[str, Any] = {}

@@ -117,7 +117,7 @@ def _read(path: Path, room: str) -> Entry | None:
     if node is None:
         return None
     facts = _facts(node)
-    if isinstance(node, ast.ClassDef) and "aliases" not in facts:
+    if "aliases" not in facts if isinstance(node, ast.ClassDef) else room != "recipes":
         return None  # furniture of the room, not one of its exhibits
     config = nodes.get("Config")
     facts["arguments"], options = _arguments(node)

@@ -8,6 +8,7 @@ from headway.inspect.curves import number, training_charts
 from headway.inspect.page import Map, blank, document, escape, facts, heading, maps_section
 
 PARTS = ("report.css", "curves.js")
+FINE = ("AER", "nats per token", "bits per byte", "perplexity")  # all other scores are between 0 and 100
 
 
 def report_page(
@@ -42,7 +43,7 @@ def cards(scores: Sequence[dict[str, Any]]) -> str:
     made = []
     for score in scores:
         value, low, high = (score.get(key) for key in ("value", "low", "high"))
-        digits = 1 if score["name"] in ("BLEU", "chrF2") else 3  # those are between 0 and 100
+        digits = 1 if score["name"] not in FINE else 3
         known = low is not None and high is not None and low != high
         interval = f"<small>95 % interval {figure(low, digits)} to {figure(high, digits)}</small>" if known else ""
         name = f'<b>{escape(score["name"])}</b> <span class="soft">{escape(score.get("split", ""))}</span>'

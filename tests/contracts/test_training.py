@@ -22,14 +22,14 @@ from headway.train.progress import Progress
 from headway.train.session import build
 
 SMALL = Choice("transformer", {"width": 16, "depth": 1, "heads": 2, "inner": 32, "dropout": 0.0})
-TRAINING = Training(steps=12, batch=256, rate=1e-2, warmup=2, average=0.5, validate=4)
+TRAINING = Training(steps=12, batch=256, rate=1e-2, warmup=2, average=0.5, validate=4, smoothing=0.1)
 
 
 def loop(folder: Path, **changes: Any) -> Loop:
     training = dataclasses.replace(TRAINING, **changes)
     recipe = Recipe(data=Data(grammar=60), tokens=Tokens(size=400), model=SMALL, training=training)
     corpus = collect(recipe.data, recipe.seed)
-    task = Translation.fit(recipe, corpus.train)
+    task = Translation.fit(recipe, corpus)
     batches = task.batches(corpus.train, training.batch or 1, recipe.seed)
     validation = Validation(task, dataclasses.replace(corpus.validation), 512, sentences=3)
     return Loop(recipe, folder, task, batches, validation, lambda: build(recipe, task))
@@ -82,7 +82,7 @@ def test_early_stopping(tmp_path: Path) -> None:
 
     def judge(model: Any) -> dict[str, Any]:
         chrf, nats = next(figures)
-        return {"bleu": 0.0, "chrf": chrf, "nats": nats, "signature": "", "samples": []}
+        return {"bleu": 0.0, "chrf": chrf, "rank": chrf, "nats": nats, "signature": "", "samples": []}
 
     made.validation = judge  # type: ignore[assignment]
     assert made.run(said)
@@ -96,7 +96,7 @@ def test_fewer_nats_win_when_the_score_stands_still(tmp_path: Path) -> None:
 
     def judge(model: Any) -> dict[str, Any]:
         chrf, nats = next(figures)
-        return {"bleu": 0.0, "chrf": chrf, "nats": nats, "signature": "", "samples": []}
+        return {"bleu": 0.0, "chrf": chrf, "rank": chrf, "nats": nats, "signature": "", "samples": []}
 
     made.validation = judge  # type: ignore[assignment]
     made.run(Said())

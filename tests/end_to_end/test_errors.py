@@ -24,7 +24,7 @@ from tests.end_to_end.conftest import SMALL
         ("train demo --out x --model transfromer", "unknown model `transfromer`", "did you mean `transformer`?"),
         ("train demo --out x --model.dept 3", "`--model.dept`", "did you mean `--model.depth`?"),
         ("train demo --out x --model.depth three", "`--model.depth` should be a whole number, not `three`", ""),
-        ("train demo --out x --model.norm per", "`--model.norm` should be one of 'pre', 'post', not `per`", "did you mean `pre`?"),
+        ("train demo --out x --model.norm per", "`--model.norm` should be one of 'pre', 'post', 'deep', not `per`", "did you mean `pre`?"),
         ("train demo --out x --training.rat 3", "unknown option `--training.rat`", "did you mean `--training.rate`?"),
         ("train demo --out x --training.rate fast", "`--training.rate` should be a number", ""),
         ("train demo --out x --training.rate", "`--training.rate` needs a value", ""),

@@ -126,7 +126,7 @@ def test_blank_states() -> None:
     assert "This model has no attention: its decoder sees the source only through one state." in page
     assert 'id="maps"' not in page
     text = Reader(report()).text
-    for words in ("No test set has been scored", "No training step", "No translations yet", "no attention", "not been examined"):
+    for words in ("No test set has been scored", "No training step", "Nothing yet: samples come", "no attention", "not been examined"):
         assert words in text
     assert "type next" not in text
     only_training = Reader(report(metrics=METRICS[:2])).text

@@ -147,7 +147,7 @@ def test_options_of_a_model() -> None:
         "unknown option of `transformer`: `--model.dept`\n"
         "Hint: did you mean `--model.depth`? `headway show transformer` lists them all."
     )
-    with pytest.raises(ConfigError, match=r"`--model.norm` should be one of 'pre', 'post', not `pri`\nHint: did you mean `pre`"):
+    with pytest.raises(ConfigError, match=r"`--model.norm` should be one of 'pre', 'post', 'deep', not `pri`\nHint: did you mean `pre`"):
         choose("translation", "transformer", {"norm": "pri"})
     with pytest.raises(ConfigError, match=r"`--model.width` should be a whole number, not `wide`"):
         choose("translation", "transformer", {"width": "wide"})

@@ -88,7 +88,7 @@ class CosNetApprox(Experiment):
     lecture = "A"
     kinds = ("BOUND",)
     cost = "S"
-    source = "Fejér 1904, https://doi.org/10.1007/BF01447779; Zygmund, Trigonometric Series, ch. III"
+    source = "Fejér 1903, https://doi.org/10.1007/BF01447779; Zygmund, Trigonometric Series, ch. III"
     assumptions = ("f is continuous and periodic, or reflected to be so", "Lipschitz for the rate")
     aliases = ("Fejér means", "trigonometric approximation", "Gibbs phenomenon")
     panels = 2

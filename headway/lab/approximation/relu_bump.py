@@ -97,7 +97,7 @@ class ReluBump(Experiment):
     lecture = "E"
     kinds = ("EXACT", "BOUND")
     cost = "S"
-    source = "Barak, CS229br Foundations of Deep Learning, lecture 1, https://boazbk.github.io/mltheoryseminar/"
+    source = "Barak, CS229br Foundations of Deep Learning, https://boazbk.github.io/mltheoryseminar/cs229br"
     assumptions = ("f is continuous on [0, 1]", "0 < δ < 1/K")
     errata = ("E1",)
     aliases = ("proof by picture", "bump function from ReLUs", "indicator from four ReLUs")
@@ -131,7 +131,7 @@ class ReluBump(Experiment):
         yield equal("ReLUs are 4K, or 2K + 2 when ramps are shared", np.array(nodes), np.stack([4 * K, 2 * K + 2], axis=1))
         for name, errors in self.errors.items():
             yield at_most(f"{name}: sup error against ω(1/K + δ), K = {K[0]} … {K[-1]}", errors, self.bounds[name])
-        rounding = 4 * np.finfo(float).eps * 4 * K[-1] * 10 * K[-1]  # 4K units, each wrong by a few roundings of 1/δ = 10K
+        rounding = 4 * 2.0**-52 * 4 * c.bumps[-1] * 10 * c.bumps[-1]  # 4K units, each wrong by a few roundings of 1/δ = 10K
         yield close("sharing ramps does not change the function", difference, np.zeros(len(difference)), rounding)
         yield close("as printed, h has the height δ", self.wrong.at(5.0), c.delta, 1e-12)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import binom
+from scipy.special import binom, ndtri
 
 from headway.core.config import demand
 from headway.lab import style
@@ -41,8 +41,6 @@ def energy(k: int, n: int) -> Energy:
 
 def estimate(n: int, F: Energy) -> float:
     """The s with n Q(S/√(sv)) = 0.05: signal S = F(n) - F(n-2), v the variance that one pattern adds, as if the sum were Gaussian."""
-    from scipy.special import ndtri
-
     o = np.arange(-n, n + 1, 2.0)
     p = binom(n, (o + n) / 2) / 2.0**n
     agree = (o + n) / (2 * n)  # the share of bits with y = +1, given the overlap o
@@ -92,7 +90,7 @@ class DenseMemory(Experiment):
 
     The bound for exp is one of large n: with 95 % fixed points it is passed from n = 16 on, and growth is nearer to 2^{0.9 n}. Capacity is
     read off running sums over the patterns (bisection would draw anew for each s). Its ratio k = 3 to k = 2 is 3.8 at n = 20, so the
-    specified 4 is asked from n = 30. The bare slope for k = 2 is 0.6 (specified: 1 ± 0.4) because of the ln n: the slope of s ln n is asked.
+    specified 4 is asked from n = 30. The bare slope for k = 2 is 0.6 (specified: 1 ± 0.4) because of the ln n: that of s ln n is asked.
     """
 
     lecture = "C"
@@ -114,7 +112,9 @@ class DenseMemory(Experiment):
             yield equal(f"rule and energy agree on the stable bits, k = {k}", rule[direct != 0], (direct > 0)[direct != 0])
 
     def sample(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        wanted = [(k, n) for k in (2, 3) for n in c.sizes] + [(k, c.n) for k in (2, 3, 4)] + [(4, c.n // 2)] + [(0, n) for n in c.exponential]
+        wanted = (
+            [(k, n) for k in (2, 3) for n in c.sizes] + [(k, c.n) for k in (2, 3, 4)] + [(4, c.n // 2)] + [(0, n) for n in c.exponential]
+        )
         found = {(k, n): capacity(n, k, c.trials * {2: 10, 3: 2}.get(k, 1), rng) for k, n in wanted}  # few patterns are soon tried
         self.found.append(found)
         line = {k: np.array([found[k, n] for n in c.sizes]) for k in (2, 3)}
