@@ -7,6 +7,8 @@ from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 
+PACK: Any
+MULTIPLY: Any
 PACK, MULTIPLY = (getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise"))
 
 

@@ -120,7 +120,7 @@ def test_compare_gives_equal_sizes_and_one_table(story: Path, tmp_path: Path, ca
     sizes = [o["parameters"] for o in found]
     assert max(sizes) / min(sizes) < 1.05
     page = (tmp_path / "c" / "comparison.html").read_text(encoding="utf-8")
-    assert "<svg" in page and "±" in page and "http" not in page.split("<svg")[0]
+    assert "<svg" in page and "±" in page and "https://" not in page.split("<svg")[0]
     assert main(words) == 0, "what is done is not done again"
 
 

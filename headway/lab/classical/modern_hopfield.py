@@ -14,7 +14,7 @@ from headway.lab.checks import Check, at_least, at_most, close, equal, published
 from headway.lab.classical.hopfield_capacity_0138 import settle
 from headway.lab.classical.hopfield_crosstalk import hebb, patterns
 from headway.lab.experiment import Experiment
-from headway.layers.attention.hopfield import Hopfield, Retrieval
+from headway.layers.attention.hopfield import Retrieval
 
 GRID = np.geomspace(0.02, 2, 13)
 BINARY = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 1000, 10000)  # numbers of ±1 patterns
@@ -73,15 +73,6 @@ def kernel(X: np.ndarray, xi: np.ndarray, scale: float | None = None) -> np.ndar
     return F.scaled_dot_product_attention(*(torch.from_numpy(z)[None] for z in (xi, X, X)), scale=scale)[0].numpy()
 
 
-def whole(x: np.ndarray, beta: float) -> np.ndarray:
-    """The same as a model uses it, with W_Q = W_K = W_V = W_O = 1: patterns that query themselves."""
-    made, one = Hopfield(x.shape[1], 1, beta=beta).double(), torch.eye(x.shape[1], dtype=torch.float64)
-    zero = torch.zeros(3 * x.shape[1], dtype=torch.float64)
-    made.load_state_dict({"project.weight": one.repeat(3, 1), "project.bias": zero, "output.weight": one, "output.bias": zero[: len(one)]})
-    with torch.no_grad():
-        return made(torch.from_numpy(x)[None])[0].numpy()
-
-
 class ModernHopfield(Experiment):
     """Retrieval from a modern Hopfield network is attention: the state is the query, the patterns are keys and values.
 
@@ -115,13 +106,15 @@ class ModernHopfield(Experiment):
             yield close(f"β = 1/√d, N = {N}: torch's kernel", kernel(X, xi), update(X, xi, c.d**-0.5), 1e-12)
             trace, miss, bound = [], [], []
             for b in c.betas:
-                trace.append([energy(X, update(X, xi, b, times), b) for times in range(8)])
+                states = [xi]
+                for _ in range(8):
+                    states.append(update(X, states[-1], b))
+                trace.append([energy(X, z, b) for z in states])
                 p, gap = weights(X, xi, b), (X[:q] * xi).sum(axis=1, keepdims=True) - xi @ X.T
                 np.fill_diagonal(p, 0), np.fill_diagonal(gap, np.inf)  # Σ_{j≠i} p_j (x_j - x_i), without cancellation
                 miss.append(np.linalg.norm(p @ X - p.sum(axis=1, keepdims=True) * X[:q], axis=1))
                 bound.append(2 * M * (N - 1) * np.exp(-b * gap.min(axis=1)))
-            E = np.array(trace)
-            yield at_most(f"energy after a step, N = {N}", E[:, 1:], E[:, :-1], rounding=1e-12)
+            yield at_most(f"energy after a step, N = {N}", np.array(trace)[:, 1:], np.array(trace)[:, :-1], rounding=1e-12)
             yield at_most(f"distance from the pattern after one step, N = {N}", miss, bound)
             b, end = c.betas[0], update(X, xi, c.betas[0], 60)
             yield close(f"β = {b:g}, N = {N}: all states meet", end, np.broadcast_to(end[0], end.shape), 1e-9)
@@ -132,7 +125,6 @@ class ModernHopfield(Experiment):
         yield equal(f"retrieved in one step, N = {N}, β = {c.betas[-1]:g}", int(np.sum((nearest == np.arange(q)) & (near < 1e-3))), q)
         if (N, c.d, c.betas[-1], c.noise) == (10000, 64, 1.0, 0.5):
             yield published("log₁₀ of the median relative error, reference", float(np.log10(np.median(near))), -12, 2)
-        yield close("self-attention with unit projections", whole(X[:50], c.betas[1]), update(X[:50], X[:50], c.betas[1]), 1e-12)
         self.compare(c, rng)
         yield at_least(f"share of ±1 patterns that one step retrieves, N = {BINARY[-1]}", self.rates[1][-1], 1)
 
@@ -148,8 +140,7 @@ class ModernHopfield(Experiment):
             self.rates[0].append(float(np.mean((end == target).all(axis=1))))
             self.rates[1].append(float(np.mean(np.linalg.norm(update(x, start, 1.0) - target, axis=1) < 1e-3)))
         for N in c.sizes:
-            X = self.X[:N]
-            start = X[:4] + c.noise * rng.normal(size=(4, c.d))
+            X, start = self.X[:N], self.X[:4] + c.noise * rng.normal(size=(4, c.d))
             self.overlap[N] = [float(np.mean((update(X, start, b, 10) * X[:4]).sum(axis=1) / c.d)) for b in GRID]
 
     def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:

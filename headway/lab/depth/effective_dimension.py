@@ -59,7 +59,7 @@ def smooth(f: Smooth, n: int, x: np.ndarray, grids: tuple[int, ...] = (8, 16, 32
 
 
 def rough_tree(n: int, x: np.ndarray, grids: tuple[int, ...] = (8, 16, 32, 64, 128)) -> Family:
-    """A tree of |a + 2b - 1.3|/1.7, which is only Lipschitz, by values at the middles of K² cells: a line's kinks are too rare to sample."""
+    """A tree of |a + 2b - 1.3|/1.7, which is only Lipschitz, by values at the middles of K² cells: kinks are too rare to sample."""
 
     def levels(h: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         v = x
@@ -120,22 +120,15 @@ class EffectiveDimension(Experiment):
         yield Family("one derivative taken for two, d = 1", 0.5, made.parameters, made.errors).rate(0.5)
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
-        chosen = (
-            "Lipschitz, d = 1",
-            f"Lipschitz, d = {c.dimensions}",
-            "Lipschitz tree, n = 8",
-            "smooth tree, n = 8",
-            "3 derivatives, d = 1",
-        )
+        chosen = {"Lipschitz, d = 1", f"Lipschitz, d = {c.dimensions}", "Lipschitz tree, n = 8", "smooth tree, n = 8"}
         for i, family in enumerate(f for f in self.families if f.name in chosen | {"3 derivatives, d = 1"}):
             axes[0].loglog(family.parameters, family.errors, **style.series(i), label=family.name)
         axes[0].set(title="The slope is -1/d_eff", xlabel="parameters N", ylabel="largest error found")
         axes[0].legend(fontsize=8.5)
         y = np.arange(len(self.families))[::-1]
         axes[1].barh(y, [family.measured for family in self.families], color=style.BLUE, height=0.62, label="measured")
-        axes[1].plot(
-            [family.expected for family in self.families], y, color=style.INK, marker="|", markersize=11, linestyle="none", label="theory"
-        )
+        look = {"color": style.INK, "marker": "|", "markersize": 11, "linestyle": "none"}
+        axes[1].plot([family.expected for family in self.families], y, **look, label="theory")
         axes[1].set_yticks(y, [family.name for family in self.families], fontsize=8)
         axes[1].set(title="Effective dimension", xlabel="d_eff", ylabel="class")
         axes[1].legend(loc="lower right")

@@ -36,8 +36,8 @@ class PoggioTree(Experiment):
         error at a node <= ε' + λ max(errors below),     error at the root <= ε' (1 + λ + … + λ^{J-1}),     J = log₂ n,
 
     with (n - 1)(K + 1)² parameters, so the error falls like parameters^{-1}; a grid in n dimensions gives parameters^{-2/n}. The
-    interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ, and never leaves [0, 1]. Errors at the root are the largest of random places. The
-    grid is evaluated without storing it, so that its slope is fitted where it holds.
+    interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ, and never leaves [0, 1]. Errors at the root are the largest of random
+    places. The grid is evaluated without storing it, so that its slope is fitted where it holds.
     """
 
     lecture = "B"
