@@ -121,6 +121,7 @@ def _read(path: Path, room: str) -> Entry | None:
         return None  # furniture of the room, not one of its exhibits
     config = nodes.get("Config")
     facts["arguments"], options = _arguments(node)
+    facts["functions"] = [name for name, n in nodes.items() if isinstance(n, ast.FunctionDef)]
     if isinstance(config, ast.ClassDef):
         options = tuple(_options(config, text.split("\n")))
     return Entry(path.stem, room, path, node.name, ast.get_docstring(node) or "", tuple(facts.pop("aliases", ())), options, facts)

@@ -3,7 +3,7 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.core import registry
 from headway.core.errors import UnknownName, UsageError
@@ -87,7 +87,20 @@ def do_show(a: argparse.Namespace) -> None:
         print("options:")
         for o in entry.options:
             print(f"  --model.{o.name:14} {o.type} = {o.default}   {o.meaning}")
+    if "presets" in entry.facts["functions"]:
+        print("presets (published sizes, counted without being made):")
+        for name, config in entry.module.presets().items():
+            sizes = "  ".join(f"{f} {getattr(config, f):,}" for f in ("depth", "width", "heads"))
+            print(f"  {name:14} {sizes}  parameters {_counted(entry, config):,}")
     print(f"source: headway/{entry.path.relative_to(registry.ROOT)}")
+
+
+def _counted(entry: registry.Entry, config: Any, vocabulary: int = 50257) -> int:
+    """Parameters with the vocabulary of GPT-2, on a device that holds no numbers."""
+    import torch
+
+    with torch.device("meta"):
+        return sum(p.numel() for p in entry.load()(config, vocabulary).parameters())
 
 
 def do_lab(a: argparse.Namespace) -> int:

@@ -127,5 +127,5 @@ class HopfieldDiagonal(Experiment):
         axes[0].legend(loc="lower left", ncols=2, fontsize=8.5)
         for i, (name, success) in enumerate(zip(("w_ii = 0", "w_ii = s/n"), np.mean(self.success, axis=0), strict=True)):
             axes[1].plot(100 * np.array(NOISE), 100 * success, **style.series(2 - 2 * i), label=name)
-        axes[1].set(title=f"Recall at α = 0.1, n = {c.n}", xlabel="flipped bits at the start (%)", ylabel="patterns recalled (%)", ylim=(-3, 105))
+        axes[1].set(title=f"Recall at α = 0.1, n = {c.n}", xlabel="flipped bits at first (%)", ylabel="recalled (%)", ylim=(-3, 105))
         axes[1].legend(loc="lower left")

@@ -51,7 +51,7 @@ class PerceptronNonseparable(Experiment):
     lecture = "C"
     kinds = ("BOUND",)
     cost = "S"
-    source = "Block and Levin 1970, https://doi.org/10.1090/S0002-9939-1970-0264928-X; Gallant 1990, https://doi.org/10.1109/72.80230"
+    source = "Block and Levin 1970, Proceedings of the AMS 26, pp. 229-235; Gallant 1990, https://doi.org/10.1109/72.80230"
     assumptions = ("finitely many points", "updates only at mistakes, y wᵀx <= 0", "periodicity: whole-numbered points and a cyclic order")
     aliases = ("perceptron cycling theorem", "perceptron on XOR", "pocket algorithm")
     panels = 2

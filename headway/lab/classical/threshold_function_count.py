@@ -103,8 +103,8 @@ class ThresholdFunctionCount(Experiment):
         counts |= {"linearly separable": [self.separable.get(k, SEPARABLE[k]) for k in n], "weights ±1": [self.pitts[k] for k in n]}
         for i, (name, colour) in enumerate(zip(counts, (style.LINE, "none", style.BLUE, style.ORANGE), strict=True)):
             look = {"color": colour, "edgecolor": style.SOFT, "linewidth": 0.8, "linestyle": "--" if colour == "none" else "-"}
-            bars = axes[0].bar(np.arange(1, 6) + 0.22 * (i - 1.5), counts[name], 0.2, **look, label=name)
-            axes[0].bar_label(bars, [{412736: "4.1·10⁵", 2**32: "4.3·10⁹"}.get(v, str(v)) for v in counts[name]], padding=2, fontsize=8)
+            bars = axes[0].bar(np.arange(1, 6) + 0.235 * (i - 1.5), counts[name], 0.22, **look, label=name)
+            axes[0].bar_label(bars, [{412736: "4.1·10⁵", 2**32: "4.3·10⁹"}.get(v, str(v)) for v in counts[name]], padding=2, fontsize=7.5)
         axes[0].set(title="Few functions are linearly separable", xlabel="inputs n", ylabel="Boolean functions")
         axes[0].set(yscale="log", ylim=(1, 1e11))
         axes[0].legend(loc="upper left")

@@ -49,6 +49,7 @@ class VersionSpace(Experiment):
 
     def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         self.curves: dict[int, tuple[list[float], list[float]]] = {}
+        self.wedge = np.empty((0, 2))
         w = sphere(c.directions, 3, rng)
         self.xor = [int(consistent(w, XOR[:k]).sum()) for k in range(1, 5)]
         yield at_least("XOR: by how much the count falls", -np.diff(self.xor), 0, kind="EXACT")
