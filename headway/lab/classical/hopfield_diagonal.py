@@ -23,7 +23,7 @@ class Config:
     n: int = 200  # neurons
     ratios: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)  # patterns for each neuron α = s/n
     nets: int = 20  # for each ratio and seed, with 40 stored and 40 random states each
-    recalls: int = 6  # nets whose patterns are recalled, α = 0.1
+    recalls: int = 8  # nets whose patterns are recalled, α = 0.1
 
     def __post_init__(self) -> None:
         demand((50 <= self.n <= 1000, "n is 50 to 1000"), (all(5 / self.n <= a <= 20 for a in self.ratios), "ratios are 5/n to 20"))
@@ -51,7 +51,7 @@ def shares(s: int, n: int, nets: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def recall(n: int, nets: int, rng: np.random.Generator) -> np.ndarray:
-    """Which patterns of nets with s = n/10 end with at most 5 % wrong bits: "w_ii = 0 or s/n, share of flipped bits, pattern"."""
+    """Final overlap with the pattern in nets with s = n/10: "w_ii = 0 or s/n, share of flipped bits, pattern"."""
     s = n // 10
     x = [patterns(s, n, rng) for _ in range(nets)]
     starts = [np.where(rng.random(z.shape) < p, -z, z) for z in x for p in NOISE]
@@ -59,18 +59,19 @@ def recall(n: int, nets: int, rng: np.random.Generator) -> np.ndarray:
     w += [m + s * np.eye(n, dtype=np.float32) for m in w]  # the same patterns and starts for both
     owner = np.repeat(np.arange(2 * nets), len(NOISE) * s)
     end = settle(np.stack(w), owner, np.concatenate(starts + starts), rng).reshape(2, nets, len(NOISE), s, n)
-    right = (end * np.stack(x)[:, None]).mean(axis=-1) >= 0.9
-    return right.swapaxes(1, 2).reshape(2, len(NOISE), nets * s)
+    return (end * np.stack(x)[:, None]).mean(axis=-1).swapaxes(1, 2).reshape(2, len(NOISE), nets * s)
 
 
 class HopfieldDiagonal(Experiment):
-    """With self-coupling w_ii = s/n every state looks stable, stored or not, and recall does not improve.
+    """With self-coupling w_ii = s/n every state looks stable, stored or not, and exact recall does not improve.
 
     Hebb's rule gives w_ii = s/n, which adds (s/n) x_i to the field of each bit. The share of stable bits at α = s/n is then
 
         stored pattern: Φ((1+α)/√α), least at α = 1 (0.977),      random state: Φ(√α) → 1,
 
-    while with w_ii = 0 it is Φ(1/√α) and ½: only without the diagonal does stability say that something was stored.
+    while with w_ii = 0 it is Φ(1/√α) and ½: only without the diagonal does stability say that something was stored. Recall of every bit
+    from 15 % noise at α = 0.1 is not better with the diagonal (by 0.000 ± 0.011 over 800 patterns, n = 200; from 25 % noise and n = 500 by
+    -0.13 ± 0.02). Ending near the pattern, at most 5 % wrong, is a little better (0.014 ± 0.005): self-coupling also slows the avalanche.
     """
 
     lecture = "C"
@@ -103,11 +104,12 @@ class HopfieldDiagonal(Experiment):
         self.found.append(found)
         for i, name in enumerate(CURVES):
             yield at_most(f"{name}: stable share off the formula", np.abs(found[:, i] - theory(ratios)[i]), 0.01, kind="STAT")
-        right = recall(c.n, c.recalls, rng).astype(float)
-        self.success.append(right.mean(axis=2))
+        overlap = recall(c.n, c.recalls, rng)
+        right = (overlap == 1).astype(float)
+        self.success.append(np.stack([right.mean(axis=2), (overlap >= 0.9).mean(axis=2)]))
         gain = right[1, 1] - right[0, 1]  # for each pattern; where no pattern differs, one of them is the resolution
         error = max(float(gain.std(ddof=1)) / math.sqrt(gain.size), 1 / gain.size)
-        yield at_most("recall from 15 % noise, gain by the diagonal", float(gain.mean()), 4 * error, kind="STAT")
+        yield at_most("exact recall from 15 % noise, gain by the diagonal", float(gain.mean()), 4 * error, kind="STAT")
 
     def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
         yield printed(equal("w_ii = 0 with W = (1/n) Σ x xᵀ", self.printed, 0.0), "C3")
@@ -125,7 +127,9 @@ class HopfieldDiagonal(Experiment):
             axes[0].semilogx(c.ratios, mean[:, i], **style.series(i) | {"linestyle": "none"}, label=name)
         axes[0].set(title="Stable bits", xlabel="patterns per neuron α = s/n", ylabel="share of stable bits", ylim=(0.2, 1.03))
         axes[0].legend(loc="lower left", ncols=2, fontsize=8.5)
-        for i, (name, success) in enumerate(zip(("w_ii = 0", "w_ii = s/n"), np.mean(self.success, axis=0), strict=True)):
-            axes[1].plot(100 * np.array(NOISE), 100 * success, **style.series(2 - 2 * i), label=name)
+        exact, near = 100 * np.mean(self.success, axis=0)
+        for i, name in enumerate(("w_ii = 0", "w_ii = s/n")):
+            axes[1].plot(100 * np.array(NOISE), exact[i], **style.series(2 - 2 * i), label=f"{name}, no bit wrong")
+            axes[1].plot(100 * np.array(NOISE), near[i], **style.series(2 - 2 * i) | {"linestyle": ":"}, label=f"{name}, at most 5 % wrong")
         axes[1].set(title=f"Recall at α = 0.1, n = {c.n}", xlabel="flipped bits at first (%)", ylabel="recalled (%)", ylim=(-3, 105))
-        axes[1].legend(loc="lower left")
+        axes[1].legend(loc="lower left", fontsize=8)

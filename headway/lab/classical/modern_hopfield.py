@@ -107,7 +107,8 @@ class ModernHopfield(Experiment):
                     states.append(update(X, states[-1], b))
                 trace.append([energy(X, z, b) for z in states])
                 p, gap = weights(X, xi, b), (X[:q] * xi).sum(axis=1, keepdims=True) - xi @ X.T
-                np.fill_diagonal(p, 0), np.fill_diagonal(gap, np.inf)  # Σ_{j≠i} p_j (x_j - x_i), without cancellation
+                np.fill_diagonal(p, 0)  # Σ_{j≠i} p_j (x_j - x_i), without cancellation
+                np.fill_diagonal(gap, np.inf)
                 miss.append(np.linalg.norm(p @ X - p.sum(axis=1, keepdims=True) * X[:q], axis=1))
                 bound.append(2 * M * (N - 1) * np.exp(-b * gap.min(axis=1)))
             yield at_most(f"energy after a step, N = {N}", np.array(trace)[:, 1:], np.array(trace)[:, :-1], rounding=1e-12)

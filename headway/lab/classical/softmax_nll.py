@@ -107,14 +107,13 @@ class SoftmaxNll(Experiment):
         yield close(
             "its gradient p - e_y and torch's autograd", torch.autograd.grad(nll.sum(), given)[0].numpy(), p - np.eye(c.K)[y], 1e-12
         )
-        lead = np.diff(np.sort(z, axis=1)[:, -2:])  # of the largest logit
-        yield close("T → 0: argmax", softmax(z * 50 / lead), np.eye(c.K)[z.argmax(axis=1)], 1e-12)
+        cold = softmax(z * 50 / np.diff(np.sort(z, axis=1)[:, -2:]))  # T is a fiftieth of the lead of the largest logit
+        yield close("T → 0: argmax", cold, np.eye(c.K)[z.argmax(axis=1)], 1e-12)
         yield close("T → ∞: uniform", softmax(z / 1e14), np.full_like(z, 1 / c.K), 1e-12)
         self.table = table = softmax(rng.normal(size=(c.K, c.K, c.K)))
         self.laws = laws = windows(table)
         yield close("the chain is stationary", laws[2].sum(axis=0), laws[1], 1e-12)
-        entropy = [float(entr(law).sum()) for law in laws]
-        self.floor = np.diff(entropy, prepend=0.0)  # of the next token, given 0, 1, 2, … tokens
+        self.floor = np.diff([float(entr(law).sum()) for law in laws], prepend=0.0)  # entropy of the next token, given 0, 1, 2, … tokens
         yield close("entropy given 2 tokens and given more", self.floor[3:], np.full(2, self.floor[2]))
         yield close("loss of the true model", cross_entropy(laws[2], table), self.floor[2])
         x = sequences(table, laws[1], c.chains, rng)
@@ -148,7 +147,7 @@ class SoftmaxNll(Experiment):
 
     def plot(self, c: Config, axes: "style.Panels") -> None:
         m = np.arange(c.longest + 1)
-        axes[0].plot(m, self.floor, **style.MEASURED, label="best model of that context")
+        axes[0].plot(m, self.floor[m], **style.MEASURED, label="best model of that context")
         axes[0].plot(m, self.counted, **style.series(1), label=f"counted in {100 * c.chains} tokens, + ½")
         axes[0].plot(m, self.trained, **style.CONTROL, label="frequencies on their own data")
         axes[0].axhline(self.floor[2], **style.BOUND, label="entropy of the chain")
@@ -157,6 +156,5 @@ class SoftmaxNll(Experiment):
         z, T = np.array([2.0, 1.0, 0.5, -1.0]), np.geomspace(0.05, 50, 200)
         for i, (row, value) in enumerate(zip(softmax(z / T[:, None]).T, z, strict=True)):
             axes[1].semilogx(T, row, **style.CURVE | {"color": style.SERIES[i]}, label=f"z = {value:g}")
-        axes[1].axhline(0.25, **style.BOUND, label="uniform")
         axes[1].set(title="From argmax to uniform", xlabel="temperature T", ylabel="softmax(z/T)")
         axes[1].legend()
