@@ -63,9 +63,8 @@ def main() -> None:
     inside = DEPTH * 12 * WIDTH * WIDTH + WORDS * WIDTH
     flops = 3 * 2 * tokens * (inside + DEPTH * WIDTH * CONTEXT)  # of the scores and their use only half is computed: it is causal
     print(f"matrix rate {rate / 1e9:.0f} GFLOP/s")
-    print(
-        f"gpt, width {WIDTH}, training step with AdamW {plain:.3f} s, {tokens / plain:,.0f} tokens/s, {flops / plain / rate:.2f} of the rate"
-    )
+    speed = f"{tokens / plain:,.0f} tokens/s, {flops / plain / rate:.2f} of the rate"
+    print(f"gpt, width {WIDTH}, training step with AdamW {plain:.3f} s, {speed}")
     own = 5 * 3 * 2 * DEPTH * 12 * WIDTH**3  # the products of Muon itself: five iterations of three, on twelve squares per block
     share = f"{flops / whole / rate:.2f} of the rate ({(flops + own) / whole / rate:.2f} with Muon's own products)"
     print(f"gpt, width {WIDTH}, training step with Muon  {whole:.3f} s, {tokens / whole:,.0f} tokens/s, {share}")

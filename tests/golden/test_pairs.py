@@ -228,7 +228,7 @@ def test_missing_directory_and_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "kind", "hint"),
     [
-        (gzip.compress(b"text"), "gzip data", "`.gz`"),
+        (gzip.compress(b"text", mtime=0), "gzip data", "`.gz`"),
         (b"%PDF-1.7 ...", "a PDF document", "plain text"),
         (b"\x89PNG\r\n", "a PNG picture", "plain text"),
         (b"PK\x03\x04", "a zip archive", "plain text"),

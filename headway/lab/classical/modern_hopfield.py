@@ -16,7 +16,7 @@ from headway.lab.classical.hopfield_crosstalk import hebb, patterns
 from headway.lab.experiment import Experiment
 from headway.layers.attention.hopfield import Retrieval
 
-GRID = np.geomspace(0.02, 2, 13)
+GRID = np.geomspace(0.02, 2, 11)
 BINARY = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 1000, 10000)  # numbers of ±1 patterns
 
 
