@@ -113,7 +113,7 @@ class ModernHopfield(Experiment):
                 bound.append(2 * M * (N - 1) * np.exp(-b * gap.min(axis=1)))
             yield at_most(f"energy after a step, N = {N}", np.array(trace)[:, 1:], np.array(trace)[:, :-1], rounding=1e-12)
             yield at_most(f"distance from the pattern after one step, N = {N}", miss, bound)
-            b, end = c.betas[0], update(X, xi, c.betas[0], 60)
+            b, end = c.betas[0], update(X, xi, c.betas[0], 30)
             yield close(f"β = {b:g}, N = {N}: all states meet", end, np.broadcast_to(end[0], end.shape), 1e-9)
             limit = M * math.expm1(2 * b * M * float(np.linalg.norm(end[0])))
             yield at_most(f"β = {b:g}, N = {N}: distance from the mean", float(np.linalg.norm(end[0] - X.mean(axis=0))), limit)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -22,7 +21,7 @@ class Config:
     margins: tuple[float, ...] = (0.05, 0.2, 0.5)  # points closer than this to the true hyperplane are dropped
     points: int = 100  # in each set
     orders: int = 20  # random orders of each set
-    peer: bool = False  # compare with the perceptron of scikit-learn too, where it is installed
+    peer: bool = False  # compare with the perceptron of scikit-learn too (its import takes a second)
 
     def __post_init__(self) -> None:
         demand((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
@@ -72,7 +71,7 @@ class PerceptronNovikoff(Experiment):
             yield equal(f"nearly collinear, γ = 1/{2**k}: updates", run.t.size, 2 ** (2 * k - 1) + 1)
             yield at_most(f"nearly collinear, γ = 1/{2**k}: bound", run.t.size, math.floor(bound))
             self.scatter.setdefault("nearly collinear", []).append((bound, run.t.size))
-        if c.peer and find_spec("sklearn"):
+        if c.peer:
             from sklearn.linear_model import Perceptron
 
             y = np.where(np.arange(len(z)) % 2, 1, -1)
