@@ -169,7 +169,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     from headway.lab import commands as lab
 
     lab.add_arguments(verb("lab", "experiments that test the statements of the lectures", lab.EXAMPLES))
-    p = verb("list", "what there is: models, attention, scores, positions, recurrences, tasks, recipes")
+    p = verb("list", "what there is: models, attention, scores, positions, recurrences, convolutions, norms, tasks, recipes")
     p.add_argument("room", nargs="?", help="one room only")
     p = verb("find", "find anything of the lectures by any of its names")
     p.add_argument("words", nargs="+")

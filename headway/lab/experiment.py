@@ -62,7 +62,7 @@ class Experiment:
 
     def plot(self, c: Any, axes: "Panels") -> None:
         """Draw what was measured; nothing is computed again."""
-        raise NotImplementedError
+        raise TypeError(f"`{type(self).__name__}` is an experiment without a figure")
 
 
 def judge(kinds: Sequence[str], checks: Sequence[Check], controls: Sequence[Check]) -> tuple[str, tuple[str, ...]]:

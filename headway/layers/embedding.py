@@ -31,7 +31,8 @@ class Embedding(nn.Module):
         return F.embedding(ids, self.weight) * self.weight.shape[1] ** 0.5
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
-        if torch.is_inference_mode_enabled() and hidden.dim() == 2 and self.weight.dtype == torch.float32 and PACK is not None:
+        single = hidden.dim() == 2 and self.weight.dtype == torch.float32
+        if torch.is_inference_mode_enabled() and single and PACK is not None and not self.weight.is_inference():
             return MULTIPLY(hidden, self._layout(), None, "none", [], "")
         return F.linear(hidden, self.weight)
 

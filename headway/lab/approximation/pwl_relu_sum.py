@@ -8,11 +8,10 @@ import numpy as np
 from headway.core.config import demand
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
+from headway.lab.depth.sawtooth import TENT
 from headway.lab.experiment import Experiment
 from headway.lab.pwl1d import Pwl, pwl1d
 from headway.lab.relu_net import ReluNet, hinges, power, random_net
-
-TENT = hinges([0, 0.5, 1], [2, -4, 2])
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from headway.core.config import demand
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, published, vacuous
 from headway.lab.depth.line_fits import GRID, best_by_pieces, best_lines
+from headway.lab.depth.sawtooth import TENT
 from headway.lab.experiment import Experiment
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
-from headway.lab.relu_net import ReluNet, compose, hinges, power, random_net
+from headway.lab.relu_net import ReluNet, compose, power, random_net
 
-TENT = hinges([0, 0.5, 1], [2, -4, 2])  # Δ(x) = 2σ(x) - 4σ(x - ½) + 2σ(x - 1)
 HALF = Pwl(np.zeros(1), np.full(1, 0.5), 0.0, 0.0)
 
 
