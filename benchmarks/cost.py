@@ -2,8 +2,9 @@
 
     python benchmarks/cost.py --out docs/figures          make cost
 
-One sequence, width 64, 4 heads, lengths 128 to 16,384. Each mixer is a process of its own; times are the best of a few runs, memory
-is the peak of the process above where it stood before. Exponents are slopes of least squares in log-log from 1,024 on (below, constant
+One sequence, width 64, 4 heads, lengths 128 to 16,384. Each mixer is a process of its own. Memory is the peak of the process above where
+it stood before; then the process is set up as every command of Headway is (`machine.prepare`: memory is kept, so that long
+sequences do not wait for the kernel's pages), and times are the best of a few runs. Exponents are slopes of least squares in log-log from 1,024 on (below, constant
 costs weigh in). Attention should be about 2, everything that promises to be linear about 1; a generation step should be constant for a
 recurrence, and for attention grow with what it looks back at.
 """
@@ -53,14 +54,20 @@ def forget() -> None:
 def measure(name: str, longest: int) -> dict[str, list[float]]:
     import torch
 
+    from headway.core import machine
+
     mixer = build(name)
     found: dict[str, list[float]] = {"forward": [], "backward": [], "memory": [], "step": []}
-    for length in (n for n in LENGTHS if n <= longest):
-        x = torch.randn(1, length, WIDTH, requires_grad=True)
-        forward, backward = [], []
+    inputs = [torch.randn(1, length, WIDTH, requires_grad=True) for length in LENGTHS if length <= longest]
+    for x in inputs:
         forget()
         before = peak()
-        for _ in range(3 if length > 2048 else 5):
+        mixer(x).sum().backward()
+        found["memory"].append(max(0.1, peak() - before))
+    machine.prepare()
+    for x in inputs:
+        forward, backward = [], []
+        for _ in range(3 if x.shape[1] > 2048 else 5):
             began = time.perf_counter()
             y = mixer(x)
             middle = time.perf_counter()
@@ -69,7 +76,6 @@ def measure(name: str, longest: int) -> dict[str, list[float]]:
             backward.append(time.perf_counter() - middle)
         found["forward"].append(min(forward))
         found["backward"].append(min(backward))
-        found["memory"].append(max(0.1, peak() - before))
     if getattr(mixer, "causal", False):
         with torch.inference_mode():
             state, times, x = mixer.start(1), [], torch.randn(1, WIDTH)
@@ -134,7 +140,9 @@ def main() -> None:
     from headway.core import registry
 
     names = a.mixers.split(",") if a.mixers else list(registry.mixers())
-    out, results = Path(a.out), {}
+    out = Path(a.out)
+    kept = out / "cost.json"  # with --mixers, what else was measured before stays
+    results = json.loads(kept.read_text())["results"] if a.mixers and kept.exists() else {}
     for name in names:
         done = subprocess.run([sys.executable, __file__, "--one", name, "--longest", str(a.longest)], capture_output=True, text=True)
         if done.returncode:
@@ -142,7 +150,7 @@ def main() -> None:
         results[name] = json.loads(done.stdout)
         slopes = {key: exponent(values) for key, values in results[name].items()}
         print(f"{name:16}" + "  ".join(f"{k} {v:.2f}" if v is not None else f"{k} -" for k, v in slopes.items()), flush=True)
-        (out / "cost.json").write_text(json.dumps({"lengths": LENGTHS, "results": results}, indent=1))
+        kept.write_text(json.dumps({"lengths": LENGTHS, "results": results}, indent=1))
     (out / "cost.md").write_text(table(results) + "\n")
     plot(results, out / "cost.svg")
 

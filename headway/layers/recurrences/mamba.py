@@ -7,9 +7,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from headway.layers.recurrences.scan import linear_scan
+from headway.layers.recurrences.scan import linear_scan, solve
 
-State = tuple[Float[Tensor, "b c k"], Float[Tensor, "b c n"]]
+State = tuple[Float[Tensor, "b c k"], Float[Tensor, "b n c"]]
 PIECE = 64  # positions whose states exist at the same time: b * PIECE * c * n numbers, for sequences of any length
 
 
@@ -48,22 +48,22 @@ class Mamba(nn.Module):
     def start(self, batch: int) -> State:
         """The last inputs of the convolution, and the state."""
         window = self.convolution.kernel_size[0]
-        return self.A.new_zeros(batch, len(self.A), window - 1), self.A.new_zeros(batch, *self.A.shape)
+        return self.A.new_zeros(batch, len(self.A), window - 1), self.A.new_zeros(batch, *self.A.T.shape)
 
     def step(self, x: Float[Tensor, "b i"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         u, z = self.input(x).chunk(2, -1)
         seen = torch.cat((state[0], u[..., None]), -1)
         v = F.silu(F.conv1d(seen, self.convolution.weight, self.convolution.bias, groups=len(self.A)).squeeze(-1))
         dt, b, c = self._select(v)
-        y, h = _piece(dt[:, None], (dt * v)[:, None], b[:, None], c[:, None], -self.A.exp(), state[1])
-        return self.output((y[:, 0] + self.D * v) * F.silu(z)), (seen[..., 1:], h)
+        y, _, h = _piece(dt[:, None], (dt * v)[:, None], b[:, None], c[:, None], -self.A.T.exp(), state[1])
+        return self.output((y[:, 0] + self.D * v) * F.silu(z)), (seen[..., 1:], h[:, 0])
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
         u, z = self.input(x).chunk(2, -1)
         v = F.silu(self.convolution(u.mT)[..., : x.shape[1]].mT)
         dt, b, c = self._select(v)
-        y = _SelectiveScan.apply(dt, dt * v, b, c, -self.A.exp())
+        y = _SelectiveScan.apply(dt, dt * v, b, c, -self.A.T.exp())
         return self.output((y + self.D * v) * F.silu(z))
 
 
@@ -72,12 +72,16 @@ def _piece(
     v: Float[Tensor, "b t c"],
     b: Float[Tensor, "b t n"],
     c: Float[Tensor, "b t n"],
-    a: Float[Tensor, "c n"],
-    h: Float[Tensor, "b c n"],
-) -> tuple[Float[Tensor, "b t c"], Float[Tensor, "b c n"]]:
-    """y_t = C_t h_t with h_t = exp(dt_t A) h_{t-1} + B_t v_t, where v carries dt already; and the last state."""
-    states = linear_scan((dt[..., None] * a).exp(), v[..., None] * b[:, :, None], h)
-    return (states @ c[..., None]).squeeze(-1), states[:, -1]
+    a: Float[Tensor, "n c"],
+    h: Float[Tensor, "b n c"],
+) -> tuple[Float[Tensor, "b t c"], Float[Tensor, "b t n c"], Float[Tensor, "b t n c"]]:
+    """y_t = C_t h_t with h_t = exp(dt_t A) h_{t-1} + B_t v_t, where v carries dt already; the factors exp(dt_t A); and all h_t.
+
+    Channels stand last, because there are more of them than states: the inner loops of all these products are then long.
+    """
+    factors = (dt[:, :, None] * a).exp_()
+    states = linear_scan(factors, v[:, :, None] * b[..., None], h)
+    return (c[:, :, None] @ states).squeeze(2), factors, states
 
 
 class _SelectiveScan(torch.autograd.Function):
@@ -85,24 +89,34 @@ class _SelectiveScan(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, dt: Tensor, v: Tensor, b: Tensor, c: Tensor, a: Tensor) -> Tensor:
-        cuts = [slice(t, t + PIECE) for t in range(0, dt.shape[1], PIECE)]
-        y, starts = torch.empty_like(dt), dt.new_zeros(len(cuts) + 1, len(dt), *a.shape)
-        for number, cut in enumerate(cuts):
-            y[:, cut], starts[number + 1] = _piece(dt[:, cut], v[:, cut], b[:, cut], c[:, cut], a, starts[number])
+        ctx.cuts = [slice(t, t + PIECE) for t in range(0, dt.shape[1], PIECE)]
+        y, starts = torch.empty_like(dt), dt.new_zeros(len(ctx.cuts) + 1, len(dt), *a.shape)
+        for number, cut in enumerate(ctx.cuts):
+            y[:, cut], _, states = _piece(dt[:, cut], v[:, cut], b[:, cut], c[:, cut], a, starts[number])
+            starts[number + 1] = states[:, -1]
         ctx.save_for_backward(dt, v, b, c, a, starts)
-        ctx.cuts = cuts
         return y
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        """G_t, the gradient of h_t, comes by a scan in the other direction: G_t = C_t g_t + exp(dt_{t+1} A) G_{t+1}."""
         *along, a, starts = ctx.saved_tensors
-        gradients, of_a, of_h = [torch.empty_like(z) for z in along], torch.zeros_like(a), torch.zeros_like(starts[0])
-        for number, cut in reversed(list(enumerate(ctx.cuts))):
-            given = [z.detach().requires_grad_() for z in (*(z[:, cut] for z in along), a, starts[number])]
-            with torch.enable_grad():
-                *found, more, of_h = torch.autograd.grad(_piece(*given), given, (g[:, cut], of_h))
-            of_a += more
-            for whole, part in zip(gradients, found, strict=True):
-                whole[:, cut] = part
-        return *gradients, of_a
+        found, of_a, of_h = [torch.empty_like(z) for z in along], torch.zeros_like(a), torch.zeros_like(starts[0])
+        for cut, h in reversed(list(zip(ctx.cuts, starts, strict=False))):
+            dt, v, b, c = (z[:, cut] for z in along)
+            _, factors, states = _piece(dt, v, b, c, a, h)
+            of_dt, of_v, of_b, of_c = (z[:, cut] for z in found)
+            of_c[:] = (states * g[:, cut, None]).sum(-1)
+            total = g[:, cut, None] * c[..., None]
+            total[:, -1] += of_h
+            solve(factors[:, 1:], total[:, :-1], total[:, -1], total[:, :-1], ahead=False)
+            of_h = factors[:, 0] * total[:, 0]
+            of_v[:] = (b[:, :, None] @ total).squeeze(2)
+            of_b[:] = (total * v[:, :, None]).sum(-1)
+            total[:, 0] *= h
+            total[:, 1:] *= states[:, :-1]
+            total *= factors  # from here on the gradient of dt_t A
+            of_dt[:] = (total * a).sum(2)
+            of_a += (total * dt[:, :, None]).sum((0, 1))
+        return *found, of_a
