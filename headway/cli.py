@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from headway import __version__
 from headway.core.errors import HeadwayError, UnknownName, UsageError
+from headway.core.registry import ROOMS
 
 EXAMPLES = """\
 examples:
@@ -169,7 +170,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
     from headway.lab import commands as lab
 
     lab.add_arguments(verb("lab", "experiments that test the statements of the lectures", lab.EXAMPLES))
-    p = verb("list", "what there is: models, attention, scores, positions, recurrences, convolutions, norms, tasks, recipes")
+    p = verb("list", "what there is: " + ", ".join(room for room in ROOMS if not room.startswith("lab/")))
     p.add_argument("room", nargs="?", help="one room only")
     p = verb("find", "find anything of the lectures by any of its names")
     p.add_argument("words", nargs="+")

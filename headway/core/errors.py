@@ -54,8 +54,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return next(k for k in known if k.lower() == close[0]) if close else None
 
 
+FEW = 40  # names that a person reads through
+
+
 class UnknownName(UsageError):
-    """A name that nobody registered, with the nearest one that exists."""
+    """A name that nobody registered, with the nearest one that exists, or what lists them all; a few are listed here."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], listing: str = "") -> None:
         known = sorted(known)
@@ -63,8 +66,10 @@ class UnknownName(UsageError):
         parts = [f"did you mean `{guess}`?"] if guess else []
         if listing:
             parts.append(f"`{listing}` lists them all.")
-        elif not guess:
+        elif not guess and len(known) <= FEW:
             parts.append("known: " + ", ".join(f"`{k}`" for k in known) + ".")
+        elif not guess:
+            parts.append(f"none of the {len(known)} that are known is near it; `headway list` shows what there is.")
         super().__init__(f"unknown {kind} `{name}`", " ".join(parts))
 
 

@@ -2,9 +2,10 @@
 
 A room is a folder (`models`, `layers/positions` ...). A file `rotary.py` in it that holds a class (or a function) of the same name is
 the entry `rotary`: one name in three places and no list to keep. The class says under which names the lectures know it (`aliases`; a
-class without is not an entry), and its options are the fields of the frozen dataclass `Config` in the same file. All of that is read
-from the syntax tree: nothing is imported before `load`, so `headway list`, `headway find` and every misspelt name answer without
-waiting for torch.
+class without is not an entry), and its options are the fields of the frozen dataclass `Config` in the same file. A room of small things is
+a file of them (`layers/activations.py`), and every class or function in it that says its lecture names is an entry; a function does so in
+its docstring: "Also called X, Y.". All of that is read from the syntax tree: nothing is imported before `load`, so `headway list`,
+`headway find` and every misspelt name answer without waiting for torch.
 """
 
 import ast
@@ -28,11 +29,23 @@ ROOMS = {
     "recurrences": "layers/recurrences",
     "convolutions": "layers/convolutions",
     "norms": "layers/norms",
+    "connections": "layers/connections",
+    "masks": "layers/masks.py",
+    "scans": "layers/recurrences/scan.py",
+    "activations": "layers/activations.py",
+    "initialisations": "layers/initialisation.py",
+    "layers": "layers",
+    "losses": "layers/cross_entropy.py",
+    "optimizers": "train/muon.py",
+    "schedules": "train/schedules.py",
+    "decoding": "decode/*.py",
+    "judging": "evaluate/*.py",
     "tasks": "tasks",
     "recipes": "recipes",
 }
 LAB = ("classical", "approximation", "barron", "depth", "geometry", "optimization", "generalization", "symmetry")
 ROOMS |= {f"lab/{module}": f"lab/{module}" for module in LAB}
+Node = ast.ClassDef | ast.FunctionDef
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,7 @@ def _literal(node: ast.expr | None) -> Any:
         return None  # computed, so not for reading without an import
 
 
-def _arguments(node: ast.ClassDef | ast.FunctionDef) -> tuple[list[str], tuple[Option, ...]]:
+def _arguments(node: Node) -> tuple[list[str], tuple[Option, ...]]:
     """The arguments of a class's constructor, and those of them that are numbers with a default: the options of a layer."""
     init = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)
     if init is None:
@@ -101,7 +114,7 @@ def _arguments(node: ast.ClassDef | ast.FunctionDef) -> tuple[list[str], tuple[O
     return [a.arg for a, _ in pairs], options
 
 
-def _facts(node: ast.ClassDef | ast.FunctionDef) -> dict[str, Any]:
+def _facts(node: Node) -> dict[str, Any]:
     """Attributes of the class that are written as literals, and the names of its methods."""
     facts: dict[str, Any] = {"methods": tuple(item.name for item in node.body if isinstance(item, ast.FunctionDef))}
     for item in node.body:
@@ -110,21 +123,26 @@ def _facts(node: ast.ClassDef | ast.FunctionDef) -> dict[str, Any]:
     return facts
 
 
-def _read(path: Path, room: str) -> Entry | None:
+def _read(path: Path, room: str) -> Iterator[Entry]:
+    """The entries of a file: whatever in it says its lecture names, or in a folder room the one that has the name of the file."""
     text = path.read_text(encoding="utf-8")
-    nodes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    node = next((n for name, n in nodes.items() if _slug(name) == _slug(path.stem)), None)
-    if node is None:
-        return None
-    facts = _facts(node)
-    if "aliases" not in facts if isinstance(node, ast.ClassDef) else room != "recipes":
-        return None  # furniture of the room, not one of its exhibits
+    nodes = {node.name: node for node in ast.parse(text).body if isinstance(node, Node)}
     config = nodes.get("Config")
-    facts["arguments"], options = _arguments(node)
-    facts["functions"] = [name for name, n in nodes.items() if isinstance(n, ast.FunctionDef)]
-    if isinstance(config, ast.ClassDef):
-        options = tuple(_options(config, text.split("\n")))
-    return Entry(path.stem, room, path, node.name, ast.get_docstring(node) or "", tuple(facts.pop("aliases", ())), options, facts)
+    for name, node in nodes.items():
+        facts, doc = _facts(node), ast.get_docstring(node) or ""
+        called = re.search(r"\s*Also called ([^.]+)\.", doc) if isinstance(node, ast.FunctionDef) else None
+        if "aliases" not in facts and not called and room != "recipes":
+            continue  # furniture of the room, not one of its exhibits
+        if not ROOMS[room].endswith(".py"):
+            if _slug(name) != _slug(path.stem):
+                continue
+            name = path.stem
+        aliases, doc = (tuple(re.split(r",\s+", called[1])), doc.replace(called[0], "")) if called else (facts.pop("aliases", ()), doc)
+        facts["arguments"], options = _arguments(node)
+        facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
+        if isinstance(config, ast.ClassDef):
+            options = tuple(_options(config, text.split("\n")))
+        yield Entry(name.lower(), room, path, node.name, doc, tuple(aliases), options, facts)
 
 
 @cache
@@ -132,8 +150,8 @@ def entries(room: str) -> dict[str, Entry]:
     """Every entry of a room, by name."""
     if room not in ROOMS:
         raise UnknownName("room", room, ROOMS)
-    found = (_read(path, room) for path in sorted((ROOT / ROOMS[room]).glob("[!_]*.py")))
-    return {entry.name: entry for entry in found if entry}
+    files = sorted(ROOT.glob(ROOMS[room] if ROOMS[room].endswith(".py") else ROOMS[room] + "/[!_]*.py"))
+    return {entry.name: entry for path in files for entry in _read(path, room)}
 
 
 def named(entry: Entry, name: str) -> bool:
@@ -147,7 +165,7 @@ def get(room: str, name: str) -> Entry:
     for entry in known.values():
         if named(entry, name):
             return entry
-    kind = {"recipes": "recipe", "scores": "attention score"}.get(room, room.removesuffix("s"))
+    kind = {"scores": "attention score"}.get(room, room.removesuffix("s"))
     alias = nearest(name, [a for e in known.values() for a in e.aliases])
     names = [*known, *([alias] if alias and not nearest(name, known) else [])]
     raise UnknownName(kind, name, names, f"headway list {room}")
@@ -173,14 +191,22 @@ def models(task: str) -> dict[str, Entry]:
 
 
 def find(words: str) -> list[Entry]:
-    """Entries whose name, lecture names or description contain all the words; names count more than descriptions."""
+    """Entries whose name, lecture names or description contain all the words: those of that very name first, descriptions last.
+
+    A word may stand inside a word of a name (`norm` finds DeepNorm); in a description it is the beginning of one.
+    """
     needles = [_slug(word) for word in words.split() if _slug(word)]
 
-    def rank(entry: Entry) -> int | None:
-        names, text = _slug(" ".join((entry.name, *entry.aliases))), _slug(entry.doc)
-        if not needles or not all(n in names or n in text for n in needles):
-            return None
-        return sum(n not in names for n in needles)
+    def text(*parts: str) -> str:
+        return " ".join(re.findall("[a-z0-9]+", " ".join(parts).lower()))
 
-    ranked = [(rank(entry), entry) for room in ROOMS for entry in entries(room).values()]
-    return [entry for r, entry in sorted((p for p in ranked if p[0] is not None), key=lambda p: p[0] or 0)]
+    def begins(needle: str, told: str) -> bool:
+        return re.search(r"\b" + " ?".join(needle), told) is not None  # `prenorm` is written "pre-norm" or "pre norm" in a text
+
+    def rank(entry: Entry) -> tuple[bool, int] | None:
+        names, told = text(entry.name, *entry.aliases), text(entry.doc)
+        missing = [n for n in needles if n not in names and not begins(n, names)]
+        return (not named(entry, words), len(missing)) if all(begins(n, told) for n in missing) else None
+
+    ranked = [(rank(entry), entry) for room in ROOMS for entry in entries(room).values()] if needles else []
+    return [entry for _, entry in sorted(((r, e) for r, e in ranked if r is not None), key=lambda pair: pair[0])]

@@ -1,10 +1,3 @@
-"""Beam search: the k best beginnings are carried on; finished ones compete by score with length penalty.
-
-At each position every one of the k hypotheses of a sentence is continued by every token, and the best 2k continuations are looked at:
-those that end among the first k are put aside, the first k others go on. A sentence is done when k of its hypotheses have ended. With
-k = 1 this is greedy decoding, with k as large as the space it is exhaustive search.
-"""
-
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -25,7 +18,13 @@ def beam_search(
     width: int = 5,
     penalty: float = 1.0,
 ) -> list[list[Hypothesis]]:
-    """For each sentence its finished hypotheses, best first (at most `width`)."""
+    """Beam search: the k best beginnings are carried on; finished ones compete by score with length penalty.
+
+    At each position every one of the k hypotheses of a sentence is continued by every token, and the best 2k continuations are looked
+    at: those that end among the first k are put aside, the first k others go on. A sentence is done when k of its hypotheses have ended.
+    With k = 1 this is greedy decoding, with k as large as the space it is exhaustive search. Returns for each sentence its finished
+    hypotheses, best first (at most k = `width`). Also called beam decoding, length penalty.
+    """
     memory, state = model.read(source, keep)
     count = len(source)
     alive = list(range(count))  # sentences still searched

@@ -1,5 +1,3 @@
-"""Greedy decoding: at every position the most probable token. y_t = argmax_v p(v | y_<t, x)."""
-
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -13,7 +11,10 @@ from headway.models.encoder_decoder import EncoderDecoder
 def greedy(
     model: EncoderDecoder, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], bos: int, eos: int, limits: list[int]
 ) -> list[Hypothesis]:
-    """One hypothesis per sentence of at most `limits[i]` tokens. Finished sentences leave the batch."""
+    """Greedy decoding: at every position the most probable token, y_t = argmax_v p(v | y_<t, x).
+
+    One hypothesis per sentence of at most `limits[i]` tokens; finished sentences leave the batch. Also called greedy decoding, greedy search.
+    """
     memory, state = model.read(source, keep)
     count = len(source)
     alive = torch.arange(count)  # which sentence a row belongs to

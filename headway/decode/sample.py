@@ -6,6 +6,7 @@ T = 0 takes the most probable token. Top-p (nucleus): Holtzman et al. 2020, http
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -31,15 +32,47 @@ def narrowed(logits: Float[Tensor, "b v"], temperature: float, top_k: int | None
 
 @torch.inference_mode()
 def sample(
-    model: LanguageModel, prompt: Int[Tensor, "b t"], temperature: float, top_k: int | None, top_p: float, seed: int
+    model: LanguageModel,
+    prompt: Int[Tensor, "b t"],
+    temperature: float,
+    top_k: int | None,
+    top_p: float,
+    seed: int,
+    longest: int | None = None,
 ) -> Iterator[Int[Tensor, "b"]]:
-    """Tokens after the prompt, one for each row at a time, without end: whoever asks stops asking."""
-    generator = torch.Generator().manual_seed(seed)
-    state = model.start(len(prompt))
+    """Sampling: the next token is drawn from what the model believes, sharpened by a temperature or cut to the most probable.
+
+    Tokens after the prompt, one for each row at a time, without end: whoever asks stops asking. A model that counts places from the
+    beginning of a text knows `longest` of them; when those are used up, it begins anew with the later half of what it has read.
+    Also called sampling, ancestral sampling, temperature sampling, top-k sampling, top-p sampling, nucleus sampling.
+    """
+    generator, reader = torch.Generator().manual_seed(seed), Reader(model, longest)
     for token in prompt.T:
-        hidden, state = model.step(token, state)
+        hidden = reader.read(token)
     while True:
         p = narrowed(model.logits(hidden), temperature, top_k, top_p)
         token = torch.multinomial(p, 1, generator=generator)[:, 0]
         yield token
-        hidden, state = model.step(token, state)
+        hidden = reader.read(token)
+
+
+class Reader:
+    """A model that reads on and on: its state, and, if it knows only so many places, the tokens that stand in them."""
+
+    def __init__(self, model: LanguageModel, longest: int | None) -> None:
+        self.model, self.longest = model, longest if model.absolute else None
+        self.state: Any = None
+        self.seen: list[Tensor] = []
+
+    def read(self, token: Int[Tensor, "b"]) -> Float[Tensor, "b d"]:
+        """What the model makes of one more token."""
+        if len(self.seen) == self.longest:
+            again, self.seen, self.state = self.seen[(self.longest + 1) // 2 :], [], None
+            for old in again:
+                self.read(old)
+        if self.longest is not None:
+            self.seen.append(token)
+        if self.state is None:
+            self.state = self.model.start(len(token))
+        hidden, self.state = self.model.step(token, self.state)
+        return hidden

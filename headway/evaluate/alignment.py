@@ -54,7 +54,10 @@ def measure(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible:
 
 
 def aer(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None) -> float:
-    """The alignment error rate of a corpus: 0 is perfect, 1 is all wrong."""
+    """The alignment error rate of a corpus: 0 is perfect, 1 is all wrong. Och & Ney 2003.
+
+    Also called alignment error rate.
+    """
     return measure(predicted, sure, possible).aer
 
 

@@ -21,6 +21,10 @@ ROWS = 1 << 14  # tokens in one forward pass
 
 @dataclass(frozen=True)
 class Prediction:
+    """How well a text was predicted: nats per token, perplexity = exp(nats), bits per byte = n nats / (bytes ln 2)."""
+
+    aliases = ("perplexity", "bits per byte", "nats per token")
+
     nats: float  # per token
     tokens: int
     bytes: int

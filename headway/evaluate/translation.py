@@ -39,12 +39,18 @@ class Score:
 
 
 def bleu(hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
-    """Corpus BLEU of raw (detokenized) text. `resamples=0` skips the interval: low = high = value."""
+    """Corpus BLEU of raw (detokenized) text. `resamples=0` skips the interval: low = high = value.
+
+    Also called bilingual evaluation understudy, BLEU score.
+    """
     return score("bleu", hypotheses, references, resamples, seed)
 
 
 def chrf(hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
-    """Corpus chrF2 of raw text. `resamples=0` skips the interval: low = high = value."""
+    """Corpus chrF2 of raw text: an F score of character n-grams. `resamples=0` skips the interval: low = high = value.
+
+    Also called chrF2, character F-score.
+    """
     return score("chrf", hypotheses, references, resamples, seed)
 
 
@@ -70,7 +76,7 @@ def paired_bootstrap(
         p = (1 + #{i : |d_i - d| >= |d|}) / (1 + resamples),   d = score(a) - score(b), d_i the same on resample i
 
     Centring d_i on d makes the resamples obey the hypothesis (Efron & Tibshirani 1993, section 16.4). sacrebleu's `PairedTest` is
-    not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 + resamples).
+    not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 + resamples). Also called paired bootstrap test.
     """
     check(resamples, least=1)
     judge, counts_a = count(metric, a, references)

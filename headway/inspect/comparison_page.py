@@ -61,33 +61,40 @@ def figure(outcomes: list[Outcome]) -> str:
         drawing, axes = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True, layout="constrained")
         for o in outcomes:
             batch = o.training_speed * o.seconds / o.steps
-            xs = ([s / 60 for _, s, _ in o.curve], [n for n, _, _ in o.curve], [n * batch * o.flops_per_token for n, _, _ in o.curve])
+            xs = (
+                [s / 60 for _, s, _ in o.curve],
+                [n for n, _, _ in o.curve],
+                [n * batch * o.flops_per_token / 1e12 for n, _, _ in o.curve],
+            )
             for axis, x in zip(axes, xs, strict=True):
                 axis.plot(x, [y for _, _, y in o.curve], color=colours[names.index(o.model) % 8], marker="o", ms=3,
                           label=o.model if o.seed == 1 else None)  # fmt: skip
-        for axis, label in zip(axes, ("minutes", "steps", "FLOPs (matrix products)"), strict=True):
+        for axis, label in zip(axes, ("minutes", "steps", "TFLOP (matrix products)"), strict=True):
             axis.set(xlabel=label)
             axis.grid(alpha=0.3)
         axes[0].set(ylabel="nats per token, held out")
-        axes[2].set(xscale="log")
-        axes[0].legend(frameon=False)
+        drawing.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=8, frameon=False)
         buffer = io.StringIO()
         drawing.savefig(buffer, format="svg", metadata={"Date": None})
         plt.close(drawing)
-    return buffer.getvalue()[buffer.getvalue().index("<svg") :]
+    return buffer.getvalue()[buffer.getvalue().index("<svg") :].replace("<svg", '<svg style="width:100%;height:auto"', 1)
 
 
 def page(text: str, outcomes: list[Outcome]) -> str:
     seeds = len({o.seed for o in outcomes})
     head = "".join(f"<th>{escape(cell)}</th>" for cell in HEAD)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows(outcomes))
+    labelled = ("".join(f'<td data-label="{n}">{escape(c)}</td>' for n, c in zip(HEAD, row, strict=True)) for row in rows(outcomes))
+    body = "".join(f"<tr>{cells}</tr>" for cells in labelled)
     samples = "".join(
-        f'<tr><td>{escape(o.model)}</td><td class="text">{escape(o.sample.strip())}</td></tr>' for o in outcomes if o.seed == 1
+        f'<tr><td style="width:8rem">{escape(o.model)}</td><td class="text">{escape(o.sample.strip())}</td></tr>'
+        for o in outcomes
+        if o.seed == 1
     )
     parts = [
         heading("Comparison of language models"),
         f"<p class='soft'>{escape(Path(text).name)}, {seeds} seed{'s' * (seeds != 1)}; intervals are 95 % over seeds.</p>",
-        f'<div class="panel" style="overflow-x:auto"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>',
+        '<div class="panel" style="overflow-x:auto;white-space:nowrap"><table style="table-layout:auto">',
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>",
         f'<h2>Learning</h2><div class="panel" style="background:#fff">{figure(outcomes)}</div>',
         f'<h2>What they write</h2><div class="panel"><table><tbody>{samples}</tbody></table></div>',
     ]

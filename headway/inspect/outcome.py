@@ -5,9 +5,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-import torch
-from torch.utils.flop_counter import FlopCounterMode
-
+from headway.inspect.cost import cost
 from headway.inspect.text_summary import judged
 from headway.train.run import Run
 
@@ -36,18 +34,13 @@ def outcome(name: str, seed: int, folder: Path, memory: float) -> Outcome:
     run = Run(folder)
     found, records = judged(run), run.metrics
     curve = [(r["step"], r["seconds"], r["validation"]["nats"]) for r in records if "validation" in r]
-    context = run.recipe.training.context or 256
-    ids = torch.zeros(1, context + 1, dtype=torch.long)
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        run.model.logits(run.model(ids[:, :-1]))
-    # Kernels of recurrences hide their products from the counter; each weight is used at least once per token.
-    inside = run.parameters - run.model.embedding.weight.numel()
-    flops = 3 * max(counter.get_total_flops() / context, 2 * inside)
+    context = run.task.context
+    price = cost(run.model, context)
     began = time.monotonic()
     sample = "".join(islice(run.generate("\n"), 200))
     speed = 200 / (time.monotonic() - began)
     steps, seconds, batch = curve[-1][0], curve[-1][1], run.recipe.training.batch or 0
     return Outcome(
-        name, seed, found.nats, found.bits_per_byte, run.parameters, steps, seconds, steps * batch / seconds,
-        speed, memory, flops, curve, sample,
+        name, seed, found.nats, found.bits_per_byte, price.parameters, steps, seconds, steps * batch / seconds,
+        speed, memory, price.training, curve, sample,
     )  # fmt: skip

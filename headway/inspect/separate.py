@@ -21,8 +21,9 @@ import torch
 import torch.nn.functional as F
 
 from headway.core import machine
-from headway.core.config import choose
-from headway.core.files import disk_errors, write_json, write_text
+from headway.core.config import choose, from_json
+from headway.core.errors import ConfigError, RunError, together
+from headway.core.files import disk_errors, read_bytes, write_json, write_text
 from headway.core.lock import locked
 from headway.core.recipe import Training
 from headway.core.seeds import derive
@@ -122,6 +123,27 @@ def train(cell: Cell) -> Cell:
     )
 
 
+def read_cells(path: Path) -> list[Cell]:
+    """What was trained before. Lines that are no cells are told, all at once, before anything is trained."""
+    cells, problems, bad = [], [], []
+    for number, line in enumerate(read_bytes(path).splitlines() if path.exists() else [], 1):
+        try:
+            record = json.loads(line)
+            cell = from_json(Cell, record, f"{path.name}:{number}")
+            missing = [f"`{f.name}`" for f in dataclasses.fields(Cell) if f.name not in record]
+            if missing or not (0 <= cell.accuracy <= 1 and 0 <= cell.blind < 1):
+                said = f"{', '.join(missing)} missing" if missing else f"accuracy {cell.accuracy:g} and blind {cell.blind:g} are no shares"
+                raise ConfigError(f"`{path.name}:{number}` does not fit: {said}")
+            cells.append(cell)
+        except (ValueError, RecursionError, ConfigError) as problem:
+            problems.append(problem.message if isinstance(problem, ConfigError) else f"`{path.name}:{number}` is not JSON: {problem}")
+            bad.append(str(number))
+    several = "s" * (len(bad) > 1)
+    hint = f"delete line{several} {', '.join(bad)} of `{path}`; what stood there is trained again."
+    together(problems, RunError, f"`{path}` has {len(bad)} line{several} that cannot be read", hint)
+    return cells
+
+
 def separate(
     mixers: Iterable[str], riddles: Iterable[str], lengths: Iterable[int], seeds: int, steps: int, options: dict[str, str], out: Path
 ) -> str:
@@ -135,16 +157,14 @@ def separate(
         out.mkdir(parents=True, exist_ok=True)
     with locked(out):
         kept = out / "cells.jsonl"
-        lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
-        done = {cell.asks(): cell for cell in (Cell(**json.loads(line)) for line in lines)}
+        done = {cell.asks(): cell for cell in read_cells(kept)}
         shown = []
         for riddle, mixer, seed in ((r, m, s) for r in riddles for m in mixers for s in range(1, seeds + 1)):
             for length in lengths:
                 cell = Cell(riddle, mixer, length, seed, steps, SIZES | options)
                 if cell.asks() not in done:
                     done[cell.asks()] = train(cell)
-                    lines.append(json.dumps(dataclasses.asdict(done[cell.asks()])))
-                    write_text(kept, "".join(f"{line}\n" for line in lines))
+                    write_text(kept, "".join(json.dumps(dataclasses.asdict(c)) + "\n" for c in done.values()))
                     print(done[cell.asks()].line(), flush=True)
                 shown.append(done[cell.asks()])
                 if not shown[-1].solved:

@@ -9,6 +9,7 @@ import torch
 from headway.core.files import read_json, write_json, write_text
 from headway.evaluate.language import Prediction, predict
 from headway.inspect.commands import command, quoted
+from headway.inspect.cost import cost
 from headway.inspect.page import Map
 from headway.inspect.report import report_page, run_facts
 from headway.layers.attention.weights import recorded
@@ -25,10 +26,11 @@ def summarise_text(run: Run) -> str:
     prompt = opening(run.task.tokenizer.decode([held_out(run)[:400].tolist()])[0])
     texts = [(prompt, prompt + "".join(islice(run.generate(prompt, seed=seed), SAMPLE)), "") for seed in (1, 2)]
     write_json(run.folder / "scores.json", cards(found))
-    doctor = read_json(run.folder / "doctor.json")
+    doctor, context = read_json(run.folder / "doctor.json"), run.task.context
+    price = cost(run.model, context)
     page = report_page(
         title=run.folder.name,
-        summary={"text": str(doctor.get("text", ""))} | run_facts(run),
+        summary={"text": str(doctor.get("text", ""))} | run_facts(run) | {"cost": f"{price}, at {context:,} tokens of context"},
         scores=cards(found),
         metrics=run.metrics,
         samples=texts,
@@ -54,7 +56,7 @@ def held_out(run: Run) -> np.ndarray:
 def judged(run: Run) -> Prediction:
     corpus = task_of(run.recipe).collect(run.recipe)
     size = sum(len(piece.encode()) for document in corpus.validation.documents() for piece in document)
-    return predict(run.model, held_out(run), size, run.recipe.training.context or 256)
+    return predict(run.model, held_out(run), size, run.task.context)
 
 
 def cards(found: Prediction) -> list[dict[str, Any]]:

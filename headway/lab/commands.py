@@ -117,13 +117,13 @@ def _run(a: argparse.Namespace) -> int:
         raise UsageError(f"`--set` and `--network` are for one experiment, not {len(chosen)}")
     if a.json:
         expect_writable(Path(a.json))
+    out = a.out or (None if a.all else FOLDER)
     if len(chosen) == 1:
         results = [_one(a, chosen[0])]
         print(results[0].text())
     else:
-        results = _many(a, chosen)
+        results = _many(a, chosen, ("svg", "png") if out else ())
         print(f"\n{summary(results)}")
-    out = a.out or (None if a.all else FOLDER)
     if out:
         print("\n".join(_write(result, Path(out)) for result in results))
     if a.json:
@@ -145,12 +145,12 @@ def _one(a: argparse.Namespace, entry: Entry) -> "Result":
     return runner.run(entry.name, a.seed, parameters, full=a.full, network=network)
 
 
-def _many(a: argparse.Namespace, chosen: list[Entry]) -> "list[Result]":
+def _many(a: argparse.Namespace, chosen: list[Entry], images: tuple[str, ...] = ("svg",)) -> "list[Result]":
     """All of them, with a line for each that is finished."""
     from headway.lab import runner
 
     results = []
-    for result in runner.run_many(chosen, a.seed, a.full, a.jobs):
+    for result in runner.run_many(chosen, a.seed, a.full, a.jobs, images):
         results.append(result)
         print(f"[{len(results):3}/{len(chosen)}] {result.id:26} {result.seconds:6.2f} s  {result.verdict}", flush=True)
         for reason in result.reasons:
@@ -177,9 +177,8 @@ def _write(result: "Result", folder: Path) -> str:
     if not result.svg:
         return f"numbers: {folder / result.id}.json"
     write_text(folder / f"{result.id}.svg", result.svg)
-    if result.drawing:
-        write_whole(folder / f"{result.id}.png", lambda part: part.write_bytes(result.png()))
-    return f"figure: {folder / result.id}.svg{', .png' if result.drawing else ''}; numbers: {result.id}.json"
+    write_whole(folder / f"{result.id}.png", lambda part: part.write_bytes(result.image("png")))
+    return f"figure: {folder / result.id}.svg, .png; numbers: {result.id}.json"
 
 
 def _report(a: argparse.Namespace) -> int:

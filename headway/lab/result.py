@@ -3,8 +3,10 @@
 import dataclasses
 import html
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from headway.core.errors import ConfigError
@@ -33,7 +35,7 @@ class Result:
     seeds: tuple[int, ...]
     seconds: float
     drawing: tuple[Experiment, Any] | None = field(default=None, repr=False, compare=False)
-    drawn: str = field(default="", repr=False, compare=False)  # an SVG that another process made
+    drawn: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)  # `svg`, `png`: another process made them
 
     @property
     def ok(self) -> bool:
@@ -50,10 +52,11 @@ class Result:
     @cached_property
     def svg(self) -> str:
         """The figure as SVG, or nothing where there is none."""
-        return self.drawn or (style.image(self.figure, "svg", self.id).decode("utf-8") if self.drawing else "")
+        return self.image("svg").decode("utf-8") if self.drawing or self.drawn else ""
 
-    def png(self) -> bytes:
-        return style.image(self.figure, "png", self.id)
+    def image(self, kind: str) -> bytes:
+        """The figure as `svg` or `png`."""
+        return self.drawn[kind] if kind in self.drawn else style.image(self.figure, kind, self.id)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values. Numbers that JSON does not know are the texts `nan`, `inf` and `-inf`."""
@@ -62,9 +65,9 @@ class Result:
         return record | {"reasons": list(self.reasons), "seeds": list(self.seeds)}
 
     @staticmethod
-    def from_json(record: dict[str, Any], svg: str = "") -> "Result":
+    def from_json(record: dict[str, Any], drawn: Mapping[str, bytes] = MappingProxyType({})) -> "Result":
         rows = {key: tuple(Check(**row | {k: _number(row[k]) for k in NUMBERS & row.keys()}) for row in record[key]) for key in ROWS}
-        return Result(**record | rows | {"reasons": tuple(record["reasons"]), "seeds": tuple(record["seeds"])}, drawn=svg)
+        return Result(**record | rows | {"reasons": tuple(record["reasons"]), "seeds": tuple(record["seeds"])}, drawn=drawn)
 
     def rows(self) -> list[tuple[Check, bool]]:
         """Checks and then controls (True); of the seeds of one check the worst stands for all."""

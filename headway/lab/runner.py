@@ -65,17 +65,19 @@ def failure(name: str, module: str, seed: int, problem: BaseException) -> Result
     return Result(name, module, NOT_REPRODUCED, (reason,), (), (), {}, seed, (seed,), 0.0)
 
 
-def _in_process(name: str, seed: int, full: bool) -> tuple[dict[str, Any], str]:
+def _in_process(name: str, seed: int, full: bool, images: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What a worker does: the result as plain values, and its figure."""
     try:
         result = run(name, seed, full=full)
-        return result.to_json(), result.svg
+        return result.to_json(), {kind: result.image(kind) for kind in images if result.drawing}
     except Exception as problem:
-        return failure(name, catalog.module_of(catalog.find(name)), seed, problem).to_json(), ""
+        return failure(name, catalog.module_of(catalog.find(name)), seed, problem).to_json(), {}
 
 
-def run_many(entries: Sequence[Entry], seed: int = 0, full: bool = False, jobs: int | None = None) -> Iterator[Result]:
-    """Results as they are finished, the expensive experiments first; each process computes with one thread."""
+def run_many(
+    entries: Sequence[Entry], seed: int = 0, full: bool = False, jobs: int | None = None, images: tuple[str, ...] = ("svg",)
+) -> Iterator[Result]:
+    """Results as they are finished, the expensive experiments first; each process computes with one thread and draws these images."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = max(1, min(jobs or cores, len(entries)))
     queue = sorted(entries, key=lambda entry: "LMS".find(entry.facts.get("cost", "S")))
@@ -83,15 +85,14 @@ def run_many(entries: Sequence[Entry], seed: int = 0, full: bool = False, jobs: 
     os.environ |= dict.fromkeys(ONE_THREAD, "1")
     try:
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            names = {pool.submit(_in_process, catalog.identity(entry), seed, full): entry for entry in queue}
+            names = {pool.submit(_in_process, catalog.identity(entry), seed, full, images): entry for entry in queue}
             try:
                 for done in as_completed(names):
                     entry, problem = names[done], done.exception()
                     if problem is not None:  # the process itself died
                         yield failure(catalog.identity(entry), catalog.module_of(entry), seed, problem)
                     else:
-                        record, svg = done.result()
-                        yield Result.from_json(record, svg)
+                        yield Result.from_json(*done.result())
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

@@ -33,6 +33,7 @@ CURVE: dict[str, Any] = {"color": BLUE, "linewidth": 1.6}  # a function, without
 TARGET: dict[str, Any] = {"color": SOFT, "linewidth": 2.6, "alpha": 0.55}  # the function that is approximated
 
 WIDTH, ROW = 9.0, 3.7  # inches; a page shows 100 pixels for each
+DENSE = 100  # markers or cells of one artist; more are an image inside the SVG, since each takes 100 to 150 bytes as a vector
 SETTINGS: Any = {
     "font.family": "DejaVu Sans", "font.size": 10.5, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
     "axes.labelsize": 10.5, "legend.fontsize": 9.5, "xtick.labelsize": 9.5, "ytick.labelsize": 9.5,
@@ -40,7 +41,7 @@ SETTINGS: Any = {
     "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.titlecolor": INK,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": LINE, "grid.linewidth": 0.7,
     "axes.axisbelow": True, "legend.frameon": False, "figure.facecolor": PAPER, "axes.facecolor": "none", "savefig.facecolor": PAPER,
-    "image.cmap": "cividis", "svg.fonttype": "path", "path.simplify": True, "axes.unicode_minus": True, "text.parse_math": True,
+    "image.cmap": "cividis", "svg.fonttype": "none", "path.simplify": True, "axes.unicode_minus": True, "text.parse_math": True,
 }  # fmt: skip
 
 
@@ -70,11 +71,22 @@ def figure(panels: int | tuple[int, int], draw: "Callable[[Panels], None]", salt
         FigureCanvasAgg(made)
         axes = list(made.subplots(rows, columns, squeeze=False).flat)
         draw(axes)
+        for artist in (artist for panel in axes for artist in (*panel.lines, *panel.collections) if _parts(artist) > DENSE):
+            artist.set_rasterized(True)
         for axis in (axis for panel in axes for axis in (panel.xaxis, panel.yaxis) if axis.get_scale() == "log"):
             _readable(axis)
         made.draw_without_rendering()
         made.set_layout_engine("none")  # the layout moves a little whenever it is computed again, and bytes must not
         return made
+
+
+def _parts(artist: Any) -> int:
+    """How many marks an SVG would hold for this line or collection; a line without markers is one path."""
+    if hasattr(artist, "get_xdata"):
+        return len(artist.get_xdata()) if artist.get_marker() not in ("", "None", None) else 1
+    if getattr(artist, "get_array", lambda: None)() is not None:
+        return artist.get_array().size
+    return max(len(artist.get_offsets()), len(artist.get_paths()))
 
 
 def _readable(axis: Any) -> None:
@@ -94,7 +106,7 @@ def image(made: "Figure", kind: str, salt: str) -> bytes:
     file = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     with _language(salt):
-        made.savefig(file, format=kind, dpi=200 if kind == "png" else 100, metadata=metadata)
+        made.savefig(file, format=kind, dpi=200 if kind == "png" else 110, metadata=metadata)
     return file.getvalue()
 
 

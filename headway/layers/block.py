@@ -13,7 +13,12 @@ Residual = Callable[[int, float], nn.Module]  # PreNorm, PostNorm or DeepNorm, m
 
 
 class Block(nn.Module):
-    """x -> mixer -> feed-forward. The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal."""
+    """Block: x -> mixer -> feed-forward, each inside a connection.
+
+    The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal.
+    """
+
+    aliases = ("Transformer block", "Transformer layer", "encoder block")
 
     def __init__(self, width: int, mixer: nn.Module, feedforward: Feedforward, residual: Residual, dropout: float) -> None:
         super().__init__()

@@ -54,5 +54,8 @@ class LinearCrossEntropy(torch.autograd.Function):
 
 
 def linear_cross_entropy(hidden: Tensor, weight: Tensor, target: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-    """Summed smoothed loss (differentiable), and the summed plain negative log-likelihood (for reporting)."""
+    """Cross-entropy with label smoothing: the summed loss, and the summed plain negative log-likelihood (for reporting, no gradient).
+
+    Also called cross-entropy, cross-entropy loss, softmax loss, negative log-likelihood, label smoothing.
+    """
     return LinearCrossEntropy.apply(hidden, weight, target, smoothing)

@@ -8,8 +8,11 @@ class Dropout(nn.Module):
     """Inverted dropout: h~ = h * m / (1 - p), m ~ Bernoulli(1 - p), so that E[h~] = h and nothing changes at test time.
 
     torch draws 64 random bits for every number, on one core; that is a fifth of a training step on a CPU. Eight bits are enough:
-    p is rounded to a 256th, and the rounded p is what is divided by. Srivastava et al. 2014, lecture D.
+    p is rounded to a 256th, and the rounded p is what is divided by. Srivastava et al. 2014,
+    https://jmlr.org/papers/v15/srivastava14a.html; lecture D.
     """
+
+    aliases = ("inverted dropout", "dropout regularisation", "dropout regularization")
 
     def __init__(self, p: float) -> None:
         super().__init__()

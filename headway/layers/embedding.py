@@ -19,6 +19,8 @@ class Embedding(nn.Module):
     variance 1/d the factor sqrt(d) gives unit-variance inputs, and the logits start near unit variance as well.
     """
 
+    aliases = ("word embedding", "token embedding", "tied embeddings", "weight tying")
+
     def __init__(self, vocabulary: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)

@@ -11,6 +11,8 @@ class Feedforward(nn.Module):
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.3, with phi = ReLU.
     """
 
+    aliases = ("feed-forward network", "position-wise feed-forward network", "pointwise MLP", "FFN")
+
     def __init__(self, width: int, inner: int, activation: Callable[[Tensor], Tensor] = torch.relu_) -> None:
         super().__init__()
         self.up = nn.Linear(width, inner)

@@ -23,39 +23,52 @@ def fans(weight: Weight) -> tuple[int, int]:
 
 @torch.no_grad()
 def gaussian(weight: Weight, sigma: float = 0.01) -> Weight:
-    """w ~ N(0, sigma^2): "small random values". Lecture B, "Random initialisations"; lecture D."""
+    """w ~ N(0, sigma^2): "small random values". Lecture B, "Random initialisations"; lecture D.
+
+    Also called Gaussian initialisation, normal initialisation, small random values.
+    """
     return weight.normal_(0.0, sigma)
 
 
 @torch.no_grad()
 def uniform(weight: Weight, bound: float = 0.01) -> Weight:
-    """w ~ U(-C, C), of variance C^2 / 3. Lecture B, "Random initialisations"."""
+    """w ~ U(-C, C), of variance C^2 / 3. Lecture B, "Random initialisations".
+
+    Also called uniform initialisation.
+    """
     return weight.uniform_(-bound, bound)
 
 
 def glorot_normal(weight: Weight, gain: float = 1.0) -> Weight:
     """w ~ N(0, gain^2 * 2 / (n_in + n_out)): a compromise between the way up and the way down, for tanh and linear layers.
 
-    Glorot & Bengio 2010, https://proceedings.mlr.press/v9/glorot10a.html; lecture D, "Xavier/Glorot".
+    Glorot & Bengio 2010, https://proceedings.mlr.press/v9/glorot10a.html; lecture D. Also called Xavier, Glorot, Xavier initialisation.
     """
     return gaussian(weight, gain * math.sqrt(2 / sum(fans(weight))))
 
 
 def glorot_uniform(weight: Weight, gain: float = 1.0) -> Weight:
-    """w ~ U(-C, C), C = gain sqrt(6 / (n_in + n_out)): the variance of `glorot_normal`. Equation 16 of Glorot & Bengio 2010."""
+    """w ~ U(-C, C), C = gain sqrt(6 / (n_in + n_out)): the variance of `glorot_normal`. Equation 16 of Glorot & Bengio 2010.
+
+    Also called Xavier uniform.
+    """
     return uniform(weight, gain * math.sqrt(6 / sum(fans(weight))))
 
 
 def he_normal(weight: Weight) -> Weight:
     """w ~ N(0, 2 / n_in): a ReLU loses half of the second moment, so the variance is doubled.
 
-    He et al. 2015, "Delving deep into rectifiers", https://arxiv.org/abs/1502.01852; lecture D.
+    He et al. 2015, "Delving deep into rectifiers", https://arxiv.org/abs/1502.01852; lecture D. Also called He,
+    He initialisation, Kaiming, Kaiming initialisation.
     """
     return gaussian(weight, math.sqrt(2 / fans(weight)[0]))
 
 
 def he_uniform(weight: Weight) -> Weight:
-    """w ~ U(-C, C), C = sqrt(6 / n_in): the variance of `he_normal`."""
+    """w ~ U(-C, C), C = sqrt(6 / n_in): the variance of `he_normal`.
+
+    Also called Kaiming uniform.
+    """
     return uniform(weight, math.sqrt(6 / fans(weight)[0]))
 
 
@@ -64,7 +77,7 @@ def orthogonal(weight: Weight, gain: float = 1.0) -> Weight:
     """W W^T = gain^2 I, or W^T W = gain^2 I where W (out x in * taps) is tall: every singular value is `gain`.
 
     The Q of a Gaussian matrix, with the signs that make it uniform over all such matrices (Mezzadri 2007).
-    Saxe, McClelland, Ganguli 2014, https://arxiv.org/abs/1312.6120.
+    Saxe, McClelland, Ganguli 2014, https://arxiv.org/abs/1312.6120. Also called orthogonal initialisation.
     """
     flat = torch.empty_like(weight.flatten(1)).normal_()
     tall = flat.shape[0] >= flat.shape[1]
@@ -79,6 +92,7 @@ def sparse(weight: Weight, incoming: int = 15, sigma: float = 1.0) -> Weight:
 
     The size of a sum then does not depend on how many inputs there are. Martens 2010, "Deep learning via Hessian-free optimization",
     section 5. torch's `sparse_` counts the zeros of columns, which for a weight (out, in) limits what an input says, not what a unit hears.
+    Also called sparse initialisation.
     """
     gaussian(weight, sigma)
     flat = weight.view(len(weight), -1)

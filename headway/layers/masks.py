@@ -45,13 +45,22 @@ class Mask:
 
 @dataclass(frozen=True)
 class Everything(Mask):
+    """No mask: M_ts = 1, every position sees every position.
+
+    A padding mask is not one of these rules: it belongs to a batch, and layers take it as `keep`.
+    """
+
+    aliases = ("no mask", "full attention", "unmasked attention")
+
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         return torch.ones_like(t + s, dtype=torch.bool)
 
 
 @dataclass(frozen=True)
 class Causal(Mask):
-    """s <= t: the future is invisible."""
+    """Causal mask: M_ts = 1 where s <= t, so the future is invisible."""
+
+    aliases = ("causal mask", "look-ahead mask", "autoregressive mask", "masked self-attention mask")
 
     @property
     def causal(self) -> bool:
@@ -66,7 +75,9 @@ class Causal(Mask):
 
 @dataclass(frozen=True)
 class Window(Mask):
-    """|t - s| < size: only neighbours."""
+    """Window: M_ts = 1 where |t - s| < size, so only neighbours are seen."""
+
+    aliases = ("window mask", "sliding window mask", "local attention mask", "band mask")
 
     size: int
 
@@ -84,7 +95,9 @@ class Window(Mask):
 
 @dataclass(frozen=True)
 class First(Mask):
-    """The first `count` keys, for everybody."""
+    """First keys: M_ts = 1 where s < count, so everybody sees those."""
+
+    aliases = ("global token mask", "global tokens")
 
     count: int
 
@@ -98,7 +111,9 @@ class First(Mask):
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Mask):
-    """Any 0/1 matrix, written out. What lies outside of it is not allowed."""
+    """Any 0/1 matrix M, written out; what lies outside of it is not allowed. Any order of the positions is such a matrix."""
+
+    aliases = ("0/1 mask", "attention mask matrix", "arbitrary mask", "permutation mask")
 
     values: Bool[Tensor, "t s"]
 

@@ -9,11 +9,11 @@ from headway.core.config import demand
 from headway.core.errors import ConfigError
 from headway.layers.activations import squared_relu
 from headway.layers.block import Block
+from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.norms.layer_norm import LayerNorm
-from headway.layers.residual import PreNorm
 from headway.models.decoder import Decoder
 
 

@@ -5,6 +5,8 @@
     step(token, state) -> hidden, state       one token read, at a cost that does not repeat what was read (generation)
     logits(hidden)     -> "... v"
     output.weight      "v d"                  the output matrix, for the loss that never holds all logits
+    absolute                                  whether places are counted from the beginning of the text, so that none is known
+                                              beyond those that were trained (generation begins anew before that)
 
 The state is a value: tensors in tuples, each with the batch as its first axis.
 """
@@ -21,6 +23,7 @@ from headway.layers.embedding import Embedding
 @runtime_checkable
 class LanguageModel(Protocol):
     output: Embedding
+    absolute: bool
 
     def __call__(self, ids: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]: ...
 
@@ -45,6 +48,7 @@ class Decoder(nn.Module):
     ) -> None:
         super().__init__()
         self.embedding, self.position, self.norm, self.output = embedding, position, norm, output
+        self.absolute = position is not None
         self.blocks: Any = nn.ModuleList(blocks)
         self.dropout = Dropout(dropout)
 

@@ -9,10 +9,10 @@ from headway.core.config import demand
 from headway.layers.activations import ACTIVATIONS
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block
+from headway.layers.connections.deep_norm import deep, deep_initialise
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal, Window
-from headway.layers.residual import RESIDUALS, DeepNorm, deep, deep_initialise
 from headway.layers.scores.scaled import Scaled
 from headway.layers.scores.unit_norm import UnitNorm
 from headway.models.decoder import Decoder
@@ -59,9 +59,10 @@ class GPT(Decoder):
     def __init__(self, config: Config, vocabulary: int) -> None:
         c = self.config = config
         norm = registry.get("norms", c.norm).load()
-        residual: Any = partial(RESIDUALS[c.residual], norm=norm)
+        around = registry.get("connections", f"{c.residual}_norm").load()
+        residual: Any = partial(around, norm=norm)
         if c.residual == "deep":
-            residual = partial(DeepNorm, norm=norm, alpha=deep(c.depth).alpha)
+            residual = partial(residual, alpha=deep(c.depth).alpha)
         place = registry.get("positions", c.position).load()
         inside = place if hasattr(place, "inside") else None
         score = partial(UnitNorm, alpha=-0.5) if c.score == "unit_norm" else Scaled
@@ -78,7 +79,7 @@ class GPT(Decoder):
         added = None if inside else place(c.width, c.context) if c.position == "learned" else place(c.width)
         words = Embedding(vocabulary, c.width)
         output = words if c.share else Embedding(vocabulary, c.width)
-        super().__init__(words, added, blocks, RESIDUALS[c.residual].final(c.width, norm), output, c.dropout)
+        super().__init__(words, added, blocks, around.final(c.width, norm), output, c.dropout)
         self._initialise()
 
     def _initialise(self) -> None:

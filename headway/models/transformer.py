@@ -10,11 +10,11 @@ from headway.core.config import demand
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block, CrossBlock
+from headway.layers.connections.deep_norm import deep_decoder, deep_encoder, deep_initialise
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
-from headway.layers.residual import RESIDUALS, Deep, DeepNorm, deep_decoder, deep_encoder, deep_initialise
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,6 @@ class Config:
         )
 
 
-def arrangement(config: Config, numbers: Deep) -> Any:
-    """The residual of a stack; DeepNorm needs to know how deep it is."""
-    return partial(DeepNorm, alpha=numbers.alpha) if config.norm == "deep" else RESIDUALS[config.norm]
-
-
 class Transformer(nn.Module):
     """Transformer: an encoder and a decoder made of attention only.
 
@@ -55,7 +50,7 @@ class Transformer(nn.Module):
     Wang et al. 2022, https://arxiv.org/abs/2203.00555; lecture A.
     """
 
-    aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer", "DeepNet", "DeepNorm")
+    aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer", "DeepNet")
     task = "translation"
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
@@ -65,11 +60,15 @@ class Transformer(nn.Module):
         self.source, self.target = both_sides(source_vocabulary, target_vocabulary, c.width, c.share)
         self.source_position, self.target_position = position(c.width), position(c.width)
         self.dropout = Dropout(c.dropout)
-        before, after = (arrangement(c, numbers) for numbers in (deep_encoder(c.depth, c.depth), deep_decoder(c.depth)))
+        around = registry.get("connections", f"{c.norm}_norm").load()
+        before = after = around
+        first, second = deep_encoder(c.depth, c.depth), deep_decoder(c.depth)  # DeepNorm needs to know how deep a stack is
+        if c.norm == "deep":
+            before, after = partial(around, alpha=first.alpha), partial(around, alpha=second.alpha)
         self.encoder: Any = nn.ModuleList(
             Block(c.width, Multihead(c.width, c.heads), Feedforward(c.width, c.inner), before, c.dropout) for _ in range(c.depth)
         )
-        self.encoder_norm = RESIDUALS[c.norm].final(c.width)
+        self.encoder_norm = around.final(c.width)
         self.decoder: Any = nn.ModuleList(
             CrossBlock(
                 c.width,
@@ -81,14 +80,14 @@ class Transformer(nn.Module):
             )
             for _ in range(c.depth)
         )
-        self.decoder_norm = RESIDUALS[c.norm].final(c.width)
+        self.decoder_norm = around.final(c.width)
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
         if c.norm == "deep":
-            deep_initialise(self.encoder, deep_encoder(c.depth, c.depth).beta)
-            deep_initialise(self.decoder, deep_decoder(c.depth).beta)
+            deep_initialise(self.encoder, first.beta)
+            deep_initialise(self.decoder, second.beta)
 
     def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> Float[Tensor, "b s d"]:
         x = self.dropout(self.source(source) + self.source_position(source.shape[1]))

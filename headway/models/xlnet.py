@@ -61,6 +61,7 @@ class XLNet(nn.Module):
 
     aliases = ("permutation language model", "permutation language modeling", "generalized autoregressive pretraining")
     task = "language"
+    absolute = True
 
     def __init__(self, config: Config, vocabulary: int) -> None:
         super().__init__()

@@ -23,6 +23,7 @@ from headway.models.decoder import LanguageModel
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
 JUDGED = 1 << 14  # tokens that are judged at each validation
 SAMPLE = 160  # tokens of a sample
+CONTEXT = 256  # tokens of a window where the plan has not chosen
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class Language:
     aliases = ("language modelling", "language model", "next-token prediction", "pre-training")
     default_model = "gpt"
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, context: int) -> None:
+        self.tokenizer, self.context = tokenizer, context  # tokens of a window: what a model is trained and judged on
 
     # -- data --------------------------------------------------------------------------------------------------------
 
@@ -82,7 +83,10 @@ class Language:
     def fit(cls, recipe: Recipe, corpus: Corpus) -> "Language":
         """Learn the vocabulary from the beginning of the training text."""
         pieces = (piece for document in corpus.train.documents() for piece in document)
-        return cls(train_tokenizer(recipe.tokens.kind, islice(pieces, LEARNED >> 16), recipe.tokens.size or 8000))
+        return cls(
+            train_tokenizer(recipe.tokens.kind, islice(pieces, LEARNED >> 16), recipe.tokens.size or 8000),
+            recipe.training.context or CONTEXT,
+        )
 
     def save(self, folder: Path) -> None:
         write_text(folder / "tokenizer.json", self.tokenizer.to_json())
@@ -91,7 +95,7 @@ class Language:
     def load(cls, recipe: Recipe, folder: Path) -> "Language":
         value = read_json(folder / "tokenizer.json")
         try:
-            return cls(Tokenizer.from_json(json.dumps(value)))
+            return cls(Tokenizer.from_json(json.dumps(value)), recipe.training.context or CONTEXT)
         except RunError as problem:
             raise RunError(f"`{folder / 'tokenizer.json'}` is damaged: {problem.message}", problem.hint) from problem
 
@@ -104,12 +108,12 @@ class Language:
     def open(self, recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[Windows, "Validation"]:
         """Batches and validation. The text is tokenised into files of the run, which are mapped into memory."""
         t, cache = recipe.training, folder / "cache"
-        context = t.context or 256
         train, _ = tokenise(corpus.train, self.tokenizer, cache / "train.tokens")
         held_out, size = tokenise(corpus.validation, self.tokenizer, cache / "validation.tokens")
         if len(held_out) < 2:
             raise DataError("the held-out text is too short to be judged by", "bring more text, or `--validation-text`.")
-        return Windows(train, context, max(1, (t.batch or 1) // context), recipe.seed), Validation(self, held_out, size, context)
+        rows = max(1, (t.batch or 1) // self.context)
+        return Windows(train, self.context, rows, recipe.seed), Validation(self, held_out, size)
 
     def costliest(self, batches: Windows) -> WindowBatch:
         return batches[0]
@@ -133,7 +137,7 @@ class Language:
         ids = self.tokenizer.encode([prompt])[0] or self.tokenizer.encode(["\n"])[0]
         tail = ids[-8:]  # what a token looks like depends on those just before it, not on all of them
         said = self.tokenizer.decode([tail])[0]
-        for token in sample(model, torch.tensor([ids]), temperature, top_k, top_p, seed):
+        for token in sample(model, torch.tensor([ids]), temperature, top_k, top_p, seed, self.context):
             if int(token) == self.tokenizer.eos:
                 return
             tail.append(int(token))
@@ -143,12 +147,12 @@ class Language:
                 tail = tail[-8:]
                 said = self.tokenizer.decode([tail])[0]
 
-    def judge(self, model: LanguageModel, text: Text, context: int, folder: Path) -> Prediction:
+    def judge(self, model: LanguageModel, text: Text, folder: Path) -> Prediction:
         """How well the model predicts a whole text."""
         tokens, size = tokenise(Part(text, 0, text.size.characters), self.tokenizer, folder / "judged.tokens")
         if len(tokens) < 2:
             raise DataError(f"`{text.path}` is too short to be judged by", "bring more text.")
-        return predict(model, tokens, size, context)
+        return predict(model, tokens, size, self.context)
 
     @staticmethod
     def said(figures: dict[str, Any]) -> str:
@@ -165,12 +169,12 @@ def opening(text: str) -> str:
 class Validation:
     """Held-out text, judged again and again during training: its first tokens then, all of it at the end."""
 
-    def __init__(self, task: Language, tokens: np.ndarray, size: int, context: int) -> None:
-        self.task, self.tokens, self.size, self.context = task, tokens, size, context
+    def __init__(self, task: Language, tokens: np.ndarray, size: int) -> None:
+        self.task, self.tokens, self.size = task, tokens, size
 
     def __call__(self, model: Any) -> dict[str, Any]:
         part = self.tokens[:JUDGED]
-        found = predict(model, part, max(1, round(self.size * len(part) / len(self.tokens))), self.context)
+        found = predict(model, part, max(1, round(self.size * len(part) / len(self.tokens))), self.task.context)
         prompt = opening(self.task.tokenizer.decode([self.tokens[:400].tolist()])[0])
         sample = "".join(islice(self.task.generate(model, prompt), SAMPLE))
         return {
@@ -182,4 +186,4 @@ class Validation:
         }
 
     def whole(self, model: Any) -> Prediction:
-        return predict(model, self.tokens, self.size, self.context)
+        return predict(model, self.tokens, self.size, self.task.context)

@@ -1,25 +1,10 @@
 """Find: the loop, the plan, the run and its checkpoints.
 
-`headway.train(recipe, out="runs/mine")` trains: the room is also the verb, so the module itself can be called.
+`headway.train(recipe, out="runs/mine")` trains: the room is also the verb. What it does stands at the front door, which sees all rooms.
 """
 
 import sys
-import types
-from pathlib import Path
-from typing import Any
 
-from headway.core.recipe import Recipe
+from headway import Verb
 
-
-class _Verb(types.ModuleType):
-    def __call__(self, recipe: Recipe, out: str | Path, quiet: bool = False) -> Any:
-        """Train a recipe into the directory `out`; returns the run."""
-        from headway.train.progress import Progress
-        from headway.train.run import Run
-        from headway.train.session import start
-
-        start(recipe, Path(out), Progress(quiet))
-        return Run(out)
-
-
-sys.modules[__name__].__class__ = _Verb
+sys.modules[__name__].__class__ = Verb

@@ -49,7 +49,9 @@ def from_blocks(blocks: Float[Tensor, "k n m"], rows: int, columns: int) -> Floa
 
 
 class Muon(torch.optim.Optimizer):
-    """For the matrices inside a network; embeddings, biases and norms belong to AdamW."""
+    """Muon: momentum with orthogonalised updates, for the matrices inside a network; embeddings, biases and norms belong to AdamW."""
+
+    aliases = ("momentum orthogonalised by Newton-Schulz",)
 
     def __init__(self, parameters: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0) -> None:
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})

@@ -110,7 +110,7 @@ def plan_steps(recipe: Recipe, per_epoch: int, seconds: float | None) -> Recipe:
         training = replace(training, warmup=max(1, min(1000, total // 10)))
     if training.validate is None:
         short = training.minutes is not None and training.minutes < 5
-        training = replace(training, validate=max(1, min(2000, total // (6 if short else 12))))
+        training = replace(training, validate=min(2000, -(-total // (6 if short else 12))))
     if training.average is None:
         training = replace(training, average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6))
     return replace(recipe, training=training)

@@ -9,6 +9,10 @@ import math
 
 
 def share(schedule: str, step: int, total: int, warmup: int) -> float:
+    """The share of the highest learning rate at a step: a linear warm-up, then cosine, inverse root or constant.
+
+    Also called learning rate schedule, cosine schedule, inverse square root schedule, constant schedule, linear warm-up, warmup.
+    """
     if step < warmup:
         return (step + 1) / warmup
     if schedule == "cosine":

@@ -3,16 +3,13 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headway.core import registry
 from headway.core.errors import UnknownName, UsageError
 from headway.core.files import expect_writable, write_text
 from headway.core.recipe import Data
 from headway.verbs.asked import run_of
-
-if TYPE_CHECKING:
-    pass
 
 
 def do_inspect(a: argparse.Namespace) -> None:
@@ -69,9 +66,10 @@ def do_find(a: argparse.Namespace) -> int:
     words = " ".join(a.words)
     found = registry.find(words)
     for entry in found:
-        print(f"{entry.room}/{entry.name:18} {entry.summary}")
+        print(f"{entry.room + '/' + entry.name:30} {entry.summary}")
     if not found:
-        raise UnknownName("name", words, [n for r in registry.ROOMS for e in registry.entries(r).values() for n in (e.name, *e.aliases)])
+        known = [n for r in registry.ROOMS for e in registry.entries(r).values() for n in (e.name, *e.aliases)]
+        raise UnknownName("name", words, known, "headway list")
     return 0
 
 
@@ -84,9 +82,11 @@ def do_show(a: argparse.Namespace) -> None:
     if entry.aliases:
         print("also called: " + ", ".join(entry.aliases))
     if entry.options:
-        print("options:")
+        trained = entry.room == "models" or entry in registry.mixers().values()
+        typed = "--model." if trained else "--set " if entry.room.startswith("lab/") else ""
+        print("options:" if typed else "arguments:")
         for o in entry.options:
-            print(f"  --model.{o.name:14} {o.type} = {o.default}   {o.meaning}")
+            print(f"  {typed}{o.name:14} {o.type} = {o.default}   {o.meaning}".rstrip())
     if "presets" in entry.facts["functions"]:
         print("presets (published sizes, counted without being made):")
         for name, config in entry.module.presets().items():

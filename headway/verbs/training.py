@@ -3,7 +3,7 @@
 import argparse
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headway.core import registry
 from headway.core.config import Choice, choose, override
@@ -11,9 +11,6 @@ from headway.core.errors import UnknownName, UsageError
 from headway.core.files import expect_run
 from headway.core.recipe import Data, Recipe
 from headway.verbs.asked import path_of, positive
-
-if TYPE_CHECKING:
-    pass
 
 
 def do_train(a: argparse.Namespace) -> int:
@@ -24,10 +21,15 @@ def do_train(a: argparse.Namespace) -> int:
     recipe = _recipe(a)
     if not a.out:
         raise UsageError("missing: `--out DIR`, where the run goes", f"for example `--out runs/{a.recipe}`.")
+    return train(recipe, Path(a.out), a.quiet)
+
+
+def train(recipe: Recipe, out: Path, quiet: bool) -> int:
+    """Train and judge: what the command does and what `headway.train` does. Returns the exit code."""
     from headway.train.progress import Progress
     from headway.train.session import start
 
-    return _finish(start(recipe, Path(a.out), Progress(a.quiet)), Path(a.out), a.quiet)
+    return _finish(start(recipe, out, Progress(quiet)), out, quiet)
 
 
 def _recipe(a: argparse.Namespace) -> Recipe:
@@ -105,7 +107,7 @@ def _finish(whole: bool, folder: Path, quiet: bool) -> int:
     from headway.inspect.summary import summarise
 
     if not quiet:
-        print("judging the run on held-out pairs ...", flush=True)
+        print("judging the run on held-out data ...", flush=True)
     text = summarise(folder)
     if not quiet:
         print(text)

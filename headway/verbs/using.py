@@ -76,7 +76,7 @@ def _evaluate_text(a: argparse.Namespace) -> None:
     run = run_of(a)
     run.expect("language", "evaluate --text")
     with tempfile.TemporaryDirectory() as folder:
-        found = run.task.judge(run.model, Text(path), run.recipe.training.context or 256, Path(folder))
+        found = run.task.judge(run.model, Text(path), Path(folder))
     if a.json:
         print(json.dumps({"run": a.run, "text": a.text, **found.to_json()}, indent=2))
         return

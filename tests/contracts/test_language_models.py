@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.core.config import from_json, to_json
 from headway.core.files import read_tensors, write_tensors
-from headway.decode.sample import sample
+from headway.decode.sample import Reader, sample
 from headway.models.decoder import LanguageModel
 from headway.train.checkpoint import fill, stored
 
@@ -116,3 +116,25 @@ def test_one_batch_is_learned_by_heart(name: str, chosen: dict[str, Any]) -> Non
             break
     written = torch.stack(list(islice(sample(net.eval(), ids[:, :1], 0.0, None, 1.0, seed=1), 5)), 1)
     assert torch.equal(written, ids[:, 1:])
+
+
+ABSOLUTE = [("gpt", {"position": "learned"}), ("gpt", {"position": "sinusoidal"}), ("blocks", {"mixer": "performer"}), ("xlnet", {})]
+
+
+@pytest.mark.parametrize(("name", "chosen"), ABSOLUTE, ids=[f"{n} {c}" for n, c in ABSOLUTE])
+def test_a_model_that_counts_places_is_asked_for_none_it_has_not_learned(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    """Five places, eighteen tokens: before the sixth, the last two are read again as the first. Written out without states."""
+    net, ids = model(name, chosen).requires_grad_(False), words(length=7)
+    made = torch.stack(list(islice(sample(net, ids, 0.0, None, 1.0, 1, longest=5), 11)), 1)
+    text, first = torch.cat((ids, made), 1), 0
+    for end in range(7, 18):
+        while end - first > 5:
+            first += 3  # positions first .. first + 4 are full; first + 3 and first + 4 are kept
+        assert torch.equal(net.logits(net(text[:, first:end]))[:, -1].argmax(-1), text[:, end])
+
+
+def test_a_model_that_counts_no_places_reads_on(doubles: None) -> None:
+    net = model("blocks", {"mixer": "lstm"}).requires_grad_(False)
+    reader, ids = Reader(net, longest=5), words(length=17)
+    hidden = [reader.read(token) for token in ids.T]
+    torch.testing.assert_close(torch.stack(hidden, 1), net(ids), **CLOSE)

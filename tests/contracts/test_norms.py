@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.core import registry
-from headway.layers.dense_connection import DenseConnection
-from headway.layers.residual import RESIDUALS, DeepNorm, deep
+from headway.layers.connections.deep_norm import deep
+from headway.layers.connections.dense import Dense
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, T, D, GROWTH = 3, 7, 11, 5
@@ -17,6 +17,7 @@ EXACT = {"rtol": 0.0, "atol": 1e-10}
 NORMS = [entry.load() for entry in registry.entries("norms").values()]
 ALONE = [norm for norm in NORMS if not list(norm(D).buffers())]  # no statistics of others, in training either
 each_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: norm.__name__)
+RESIDUALS = {name: entry.load() for name, entry in registry.entries("connections").items() if hasattr(entry.load(), "final")}
 each_residual = pytest.mark.parametrize("name", RESIDUALS)
 
 
@@ -32,13 +33,13 @@ def made(norm: Any) -> nn.Module:
 
 
 def residual(name: str) -> Any:
-    return partial(DeepNorm, alpha=deep(6).alpha) if name == "deep" else RESIDUALS[name]
+    return partial(RESIDUALS[name], alpha=deep(6).alpha) if name == "deep_norm" else RESIDUALS[name]
 
 
 def test_the_room_is_covered() -> None:
     assert {norm.__name__ for norm in NORMS} >= {"LayerNorm", "RMSNorm", "BatchNorm"}
     assert {norm.__name__ for norm in ALONE} == {"LayerNorm", "RMSNorm"}
-    assert list(RESIDUALS) == ["pre", "post", "deep"]
+    assert set(RESIDUALS) >= {"pre_norm", "post_norm", "deep_norm"}
 
 
 @each_norm
@@ -107,7 +108,7 @@ def test_any_norm_in_any_arrangement(name: str, norm: Any) -> None:
     around, x = residual(name)(D, 0.0, norm=norm).eval(), torch.randn(B, T, D)
     assert isinstance(around.norm, norm) and list(around.state_dict())[:1] == ["norm.weight"]
     assert around(x, torch.sin).shape == x.shape
-    assert isinstance(RESIDUALS[name].final(D, norm), norm if name == "pre" else nn.Identity)
+    assert isinstance(RESIDUALS[name].final(D, norm), norm if name == "pre_norm" else nn.Identity)
 
 
 @each_residual
@@ -117,7 +118,7 @@ def test_identity_at_zero_weights(name: str) -> None:
     nn.init.zeros_(linear.weight)
     nn.init.zeros_(linear.bias)
     around, x = residual(name)(D, 0.0).eval(), torch.randn(B, T, D)
-    if name == "pre":
+    if name == "pre_norm":
         assert torch.equal(around(x, linear), x)
     else:
         once = around(x, linear)
@@ -127,7 +128,7 @@ def test_identity_at_zero_weights(name: str) -> None:
 
 def test_a_dense_connection_passes_everything_on() -> None:
     layers = [nn.Linear(D + k * GROWTH, GROWTH) for k in range(3)]
-    stack, x = nn.Sequential(*(DenseConnection(layer) for layer in layers)), torch.randn(B, T, D)
+    stack, x = nn.Sequential(*(Dense(layer) for layer in layers)), torch.randn(B, T, D)
     y = stack(x)
     assert y.shape == (B, T, D + 3 * GROWTH) and torch.equal(y[..., :D], x)
     for k, layer in enumerate(layers):  # the k-th sees x and what those before it made
@@ -137,5 +138,5 @@ def test_a_dense_connection_passes_everything_on() -> None:
         nn.init.zeros_(layer.bias)
     assert torch.equal(stack(x), nn.functional.pad(x, (0, 3 * GROWTH)))
     image = torch.randn(B, 2, 5, 7)
-    grown = DenseConnection(nn.Conv2d(2, 3, 1), axis=1)(image)
+    grown = Dense(nn.Conv2d(2, 3, 1), axis=1)(image)
     assert grown.shape == (B, 5, 5, 7) and torch.equal(grown[:, :2], image)

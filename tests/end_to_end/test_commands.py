@@ -87,6 +87,8 @@ def test_inspect(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert main(["inspect", str(trained), "The old man reads a book.", "--out", str(tmp_path / name)]) == 0
         assert (tmp_path / name).stat().st_size > 5000
     assert "6 maps of 3 attention layers" in out(capsys)
+    assert main(["inspect", str(trained), "The old man reads a book.", "--only", "cross", "--out", str(tmp_path / "maps.html")]) == 0
+    assert "2 maps of 1 attention layer:" in out(capsys)
 
 
 def test_report_is_there(trained: Path) -> None:
@@ -141,6 +143,7 @@ def test_minutes_and_a_plain_value(corpus: Path, tmp_path: Path) -> None:
     )
     run = headway.train(recipe, out=tmp_path / "run", quiet=True)
     assert len(run.translate(["The man sleeps.", "The dog sees the cat."])) == 2
+    assert (run.folder / "scores.json").exists() and "BLEU" in (run.folder / "report.html").read_text(encoding="utf-8"), "as the command"
 
 
 def test_list_find_show(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,14 @@
 """`headway compare tasks`: a small table, continued where it stopped; and the proof (`make proofs`) that Elman forgets."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from headway.cli import main
-from headway.inspect.separate import SIZES, Cell, table, train
+from headway.core.errors import RunError
+from headway.inspect.separate import SIZES, Cell, read_cells, table, train
 
 TINY = "--model.width 16 --model.heads 2 --model.inner 16 --model.depth 1".split()
 
@@ -39,6 +41,42 @@ def test_the_command_makes_a_table_and_continues_it(tmp_path: Path, capsys: pyte
     written = (tmp_path / "o" / "table.md").read_text()
     assert written.splitlines()[:4] == ["| mixer | memory |", "| --- | --- |", "| elman | - |", "| lru | - |"]
     assert "4 steps" in written and written in said
+
+
+GOOD = json.dumps(dataclasses.asdict(Cell("memory", "elman", 1, 1, 4, SIZES, 4, 0.1, 0.1, 9, 0.1)))
+BAD = [
+    (GOOD[:40], "is not JSON"),
+    ("", "is not JSON"),
+    ("[1]", "should be an object"),
+    (GOOD.replace("seed", "sead"), "`seed` is missing"),
+    (GOOD.replace('"seed": 1', '"seed": "one"'), "`seed` should be a whole number"),
+    (GOOD.replace("}, ", '}, "loss": 0.5, '), "unknown field `loss`"),
+    (GOOD.replace('"accuracy": 0.1, ', ""), "`accuracy` missing"),
+    (GOOD.replace('"blind": 0.1', '"blind": 1.0'), "no shares"),
+    (GOOD.replace("elman", "älman").encode("latin-1"), "is not JSON"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_a_line_that_is_no_cell_is_told(line: str | bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept, line = tmp_path / "cells.jsonl", line if isinstance(line, bytes) else line.encode()
+    kept.write_bytes(GOOD.encode() + b"\n" + line + b"\n" + GOOD.encode() + b"\n")
+    before = kept.read_bytes()
+    assert main(["compare", "tasks", "--riddles", "memory", "--mixers", "elman", "--steps", "4", "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert message in said and f"`{kept}` has 1 line that cannot be read: `cells.jsonl:2`" in said
+    assert f"Hint: delete line 2 of `{kept}`; what stood there is trained again." in said and "Traceback" not in said
+    assert kept.read_bytes() == before
+
+
+def test_all_lines_that_are_no_cells_are_told_at_once(tmp_path: Path) -> None:
+    kept = tmp_path / "cells.jsonl"
+    kept.write_text("\n".join([GOOD, "{", GOOD, "[]"]))
+    with pytest.raises(RunError, match=r"has 2 lines(.|\n)*cells.jsonl:2`(.|\n)*cells.jsonl:4`(.|\n)*delete lines 2, 4 of"):
+        read_cells(kept)
+    kept.write_text(GOOD)
+    assert [json.dumps(dataclasses.asdict(cell)) for cell in read_cells(kept)] == [GOOD]
+    assert read_cells(tmp_path / "none.jsonl") == []
 
 
 def test_the_table_says_what_was_solved() -> None:

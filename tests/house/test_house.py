@@ -22,7 +22,7 @@ FLOORS = [
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "layers", "models", "train", "inspect", "lab"}
-ENTRY_ROOMS = ("models", "attention", "scores", "positions", "recurrences", "convolutions", "norms")
+ENTRY_ROOMS = [room for room, place in registry.ROOMS.items() if place == "models" or (place.startswith("layers") and place[-3:] != ".py")]
 HEAVY = ("torch", "numpy", "matplotlib")
 
 

@@ -6,9 +6,13 @@ import typing
 
 import pytest
 
+from headway.cli import main
 from headway.core import registry
 from headway.core.config import option_type
 from headway.core.errors import UnknownName
+from headway.layers.activations import ACTIVATIONS
+from headway.layers.initialisation import INITIALISATIONS
+from headway.layers.masks import Causal
 
 EVERY = [entry for room in registry.ROOMS for entry in registry.entries(room).values()]
 
@@ -37,6 +41,10 @@ def test_no_name_means_two_things(room: str) -> None:
         ("recurrences", "vanilla RNN", "elman"),
         ("attention", "self attention", "multihead"),
         ("positions", "positional encoding", "sinusoidal"),
+        ("connections", "skip connection", "pre_norm"),
+        ("connections", "DeepNorm", "deep_norm"),
+        ("initialisations", "Kaiming", "he_normal"),
+        ("masks", "look-ahead mask", "causal"),
     ],
 )
 def test_what_the_lecture_calls_it(room: str, name: str, expected: str) -> None:
@@ -60,6 +68,39 @@ def test_a_misspelt_name_is_answered_with_the_nearest(room: str, name: str, mess
     assert str(caught.value) == f"{message}\nHint: " + " ".join(hints)
 
 
+@pytest.mark.parametrize(
+    ("count", "listing", "hint"),
+    [
+        (3, "", "known: `n0`, `n1`, `n2`."),
+        (40, "", "known: " + ", ".join(f"`{n}`" for n in sorted(f"n{i}" for i in range(40))) + "."),
+        (41, "", "none of the 41 that are known is near it; `headway list` shows what there is."),
+        (3, "headway list", "`headway list` lists them all."),
+        (500, "headway list", "`headway list` lists them all."),
+    ],
+)
+def test_a_hint_is_no_wall_of_names(count: int, listing: str, hint: str) -> None:
+    assert UnknownName("name", "xyzzy", [f"n{i}" for i in range(count)], listing).hint == hint
+    near = UnknownName("name", "mamab", ["mamba", *(f"n{i}" for i in range(count))], listing).hint
+    assert near.startswith("did you mean `mamba`?") and len(near) < 60
+
+
+def test_what_nobody_knows_is_answered_briefly(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["find", "xyzzy"]) == 2
+    assert capsys.readouterr().err == "headway: error: unknown name `xyzzy`\nHint: `headway list` lists them all.\n"
+
+
+def test_a_room_that_is_one_file() -> None:
+    """Whatever says its lecture names is an entry, and is loaded as itself; what does not is furniture."""
+    for room, table in (("activations", ACTIVATIONS), ("initialisations", INITIALISATIONS)):
+        assert {name: entry.load() for name, entry in registry.entries(room).items()} == table
+    assert set(registry.entries("masks")) == {"everything", "causal", "window", "first", "matrix"}
+    assert registry.entries("masks")["causal"].load() is Causal
+    he = registry.entries("initialisations")["he_normal"]
+    assert he.aliases == ("He", "He initialisation", "Kaiming", "Kaiming initialisation") and he.doc.endswith("lecture D.")
+    for room in (r for r, place in registry.ROOMS.items() if place.endswith(".py")):
+        assert registry.entries(room) and all(e.aliases and 0 < len(e.summary) < 160 for e in registry.entries(room).values())
+
+
 def test_an_unknown_room() -> None:
     with pytest.raises(UnknownName, match="unknown room `modles`\nHint: did you mean `models`"):
         registry.entries("modles")
@@ -72,6 +113,9 @@ def test_find_ranks_names_before_descriptions() -> None:
     assert registry.find("Bahdanau")[0].name == "attention_seq2seq"
     assert {e.name for e in registry.find("luong")} >= {"dot", "multiplicative", "attention_seq2seq"}
     assert registry.find("xyzzy") == [] and registry.find("") == [] and registry.find(" ?!") == []
+    assert registry.find("deepnorm")[0].name == "deep_norm" and registry.find("He")[0].name == "he_normal", "the very name comes first"
+    assert "pre_norm" in {e.name for e in registry.find("prenorm")} and registry.find("former"), "hyphens and parts of names do not matter"
+    assert "step" in {e.name for e in registry.find("threshold activation")} and not registry.find("ldact"), "no word begins inside another"
     assert [e.name for e in registry.find("jozefowicz long short")] == [] and registry.find("short long memory")[0].name == "lstm"
 
 

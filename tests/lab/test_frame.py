@@ -172,7 +172,7 @@ def test_figures_are_the_same_bytes_and_leave_matplotlib_alone() -> None:
 
     before = dict(matplotlib.rcParams)
     first, again = runner.conduct(Honest, Config(), 1), runner.conduct(Honest, Config(), 1)
-    assert first.svg == again.svg and first.png() == again.png() and first.png()[:4] == b"\x89PNG"
+    assert first.svg == again.svg and first.image("png") == again.image("png") and first.image("png")[:4] == b"\x89PNG"
     assert first.svg != runner.conduct(Honest, Config(), 2).svg
     assert dict(matplotlib.rcParams) == before and "Matplotlib" not in first.svg
     settled = runner.run("cover-count", parameters=catalog.find("cover-count").facts["small"])

@@ -1,4 +1,4 @@
-"""The relatives of attention against torch's own attention, the papers' formulas and the contracts of the shapes they work on."""
+"""Hopfield retrieval, pointers and unit-norm scores against torch's own attention and the papers' formulas."""
 
 import math
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from dense_attention import torch_attention
+from probes import gradients_are_right, shaken, silent
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.hopfield import Hopfield, Retrieval
 from headway.layers.attention.multihead import Multihead
-from headway.layers.attention.non_local import NonLocal
 from headway.layers.attention.pointer import Pointer
-from headway.layers.attention.shifted_window import ShiftedWindow
 from headway.layers.attention.weights import Weights, recorded
 from headway.layers.masks import Causal, Everything, First, Mask, Window
 from headway.layers.scores.unit_norm import UnitNorm
@@ -26,50 +26,16 @@ KEEP_T = torch.arange(T)[None, :] < torch.tensor([[7], [4], [1]])
 KEEP_S = torch.arange(S)[None, :] < torch.tensor([[5], [2], [1]])
 
 
-def far_from_the_start(module: nn.Module) -> nn.Module:
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.add_(0.3 * torch.randn(parameter.shape))
-    return module
-
-
-def torch_attention(ours: nn.Module) -> nn.MultiheadAttention:
-    reference = nn.MultiheadAttention(D, H, batch_first=True)
-    reference.load_state_dict(
-        {
-            "in_proj_weight": ours.project.weight,
-            "in_proj_bias": ours.project.bias,
-            "out_proj.weight": ours.output.weight,
-            "out_proj.bias": ours.output.bias,
-        }
-    )
-    return reference
-
-
-def silent(module: nn.Module) -> list[str]:
-    return [name for name, p in module.named_parameters() if p.grad is None or not p.grad.abs().max() > 1e-9]
-
-
-def gradients_are_right(module: nn.Module, *inputs: Tensor) -> bool:
-    names, values = zip(*module.named_parameters(), strict=True)
-
-    def run(*both: Tensor) -> Tensor:
-        return torch.func.functional_call(module, dict(zip(names, both[len(inputs) :], strict=True)), both[: len(inputs)])
-
-    leaves = [x.detach().clone().requires_grad_() for x in (*inputs, *values)]
-    return torch.autograd.gradcheck(run, leaves, fast_mode=True)
-
-
 # -- hopfield --------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("padded", [False, True])
 def test_one_update_is_multihead_attention(causal: bool, padded: bool) -> None:
-    ours = far_from_the_start(Hopfield(D, H, Causal() if causal else None))
+    ours = shaken(Hopfield(D, H, Causal() if causal else None), 0.3)
     x, real = torch.randn(B, T, D), KEEP_T if padded else torch.ones_like(KEEP_T)
     mask = torch.ones(T, T, dtype=torch.bool).triu(1) if causal else None
-    expected, _ = torch_attention(ours)(x, x, x, key_padding_mask=~real, attn_mask=mask)
+    expected, _ = torch_attention(ours, D, H)(x, x, x, key_padding_mask=~real, attn_mask=mask)
     torch.testing.assert_close(ours(x, KEEP_T if padded else None)[real], expected[real], **CLOSE)
 
 
@@ -118,7 +84,7 @@ def test_one_update_retrieves_one_of_a_thousand_patterns() -> None:
 
 @pytest.mark.parametrize("mask", [Causal(), Causal() & Window(3), Causal() & (Window(2) | First(1))], ids=["causal", "window", "first"])
 def test_several_updates_step_as_they_run(mask: Mask) -> None:
-    mixer, x = far_from_the_start(Hopfield(D, H, mask, updates=3)), torch.randn(B, T, D)
+    mixer, x = shaken(Hopfield(D, H, mask, updates=3), 0.3), torch.randn(B, T, D)
     whole, state = mixer(x), mixer.start(B)
     assert mixer.causal and not torch.allclose(whole, Multihead.forward(_like(mixer, mask), x), atol=1e-3)
     for t in range(T):
@@ -136,7 +102,7 @@ def _like(mixer: Hopfield, mask: Mask) -> Multihead:
 
 @pytest.mark.parametrize("mask", [Everything(), Window(2) | First(1), Causal()], ids=["everything", "window|first", "causal"])
 def test_several_updates_keep_the_contracts(mask: Mask) -> None:
-    mixer, x = far_from_the_start(Hopfield(D, H, mask, updates=3)), torch.randn(B, T, D)
+    mixer, x = shaken(Hopfield(D, H, mask, updates=3), 0.3), torch.randn(B, T, D)
     for rubbish in (0.0, 1e3):
         y = mixer(torch.where(KEEP_T[..., None], x, rubbish), KEEP_T)
         assert y.isfinite().all()
@@ -160,7 +126,7 @@ def test_a_retrieval_without_updates_is_refused() -> None:
 
 
 def test_pointer_is_the_formula_of_the_paper() -> None:
-    pointer, x, memory = far_from_the_start(Pointer(D)), torch.randn(B, T, D), torch.randn(B, S, D)
+    pointer, x, memory = shaken(Pointer(D), 0.3), torch.randn(B, T, D), torch.randn(B, S, D)
     w1, w2, v = pointer.score.key.weight, pointer.score.query.weight, pointer.score.vector
     found = pointer(x, pointer.remember(memory, KEEP_S))
     for b, t in np.ndindex(B, T):
@@ -172,7 +138,7 @@ def test_pointer_is_the_formula_of_the_paper() -> None:
 
 
 def test_pointer_keeps_the_contracts() -> None:
-    pointer, x, memory = far_from_the_start(Pointer(D)), torch.randn(B, T, D), torch.randn(B, S, D)
+    pointer, x, memory = shaken(Pointer(D), 0.3), torch.randn(B, T, D), torch.randn(B, S, D)
     found = pointer(x, pointer.remember(memory, KEEP_S))
     for rubbish in (0.0, 1e3):
         again = pointer(x, pointer.remember(torch.where(KEEP_S[..., None], memory, rubbish), KEEP_S))
@@ -188,7 +154,7 @@ def test_pointer_keeps_the_contracts() -> None:
 
 @pytest.mark.parametrize("hypotheses", [1, 4])
 def test_hypotheses_point_into_their_own_sentence(hypotheses: int) -> None:
-    pointer, memory = far_from_the_start(Pointer(D)), torch.randn(B, S, D)
+    pointer, memory = shaken(Pointer(D), 0.3), torch.randn(B, S, D)
     x, seen = torch.randn(B * hypotheses, D), pointer.remember(memory, KEEP_S)
     found = pointer.step(x, seen)
     for row in range(B * hypotheses):
@@ -201,133 +167,12 @@ def test_pointer_gradients_are_those_of_the_formula() -> None:
     class Whole(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.own = far_from_the_start(Pointer(3))
+            self.own = shaken(Pointer(3), 0.3)
 
         def forward(self, x: Tensor, memory: Tensor) -> Tensor:
             return self.own(x, self.own.remember(memory, torch.tensor([[True, True, False]])))[..., :2]
 
     assert gradients_are_right(Whole(), torch.randn(1, 2, 3), torch.randn(1, 3, 3))
-
-
-# -- shifted window --------------------------------------------------------------------------------------------------------------
-
-GRIDS = [  # window, shift, rows, columns
-    (3, 0, 6, 9), (3, 1, 6, 9), (4, 2, 8, 8),  # multiples of the window
-    (3, 1, 7, 5), (4, 2, 9, 6), (2, 1, 5, 3), (3, 2, 4, 10), (3, 0, 7, 5), (3, 1, 8, 6),  # padded
-    (3, 1, 3, 7), (4, 2, 3, 9), (4, 2, 4, 4), (5, 2, 3, 2), (3, 1, 1, 8),  # one window in a direction, or in both
-    (1, 0, 3, 4),
-]  # fmt: skip
-
-
-def seen_by(window: int, shift: int, rows: int, columns: int) -> Tensor:
-    """Which patches share a window, without rolling and padding: lines at shift, shift + window, ... cut the grid in both directions."""
-    areas = []
-    for size in (rows, columns):
-        cut = shift if size > window else 0
-        areas.append((torch.arange(size) - cut).div(window, rounding_mode="floor"))
-    y, x = areas[0].repeat_interleave(columns), areas[1].repeat(rows)
-    return (y[:, None] == y[None, :]) & (x[:, None] == x[None, :])
-
-
-def displaced(layer: ShiftedWindow, rows: int, columns: int, seen: Tensor) -> Tensor:
-    """The bias of each pair of patches that see each other, "h t s", from a table laid out as Swin's: [dy, dx] from -(window - 1)."""
-    w, n = layer.window, rows * columns
-    table = layer.table.detach().view(2 * w - 1, 2 * w - 1, H)
-    bias = torch.full((H, n, n), float("-inf"))
-    for t, s in seen.nonzero().tolist():
-        bias[:, t, s] = table[t // columns - s // columns + w - 1, t % columns - s % columns + w - 1]
-    return bias
-
-
-@pytest.mark.parametrize(("window", "shift", "rows", "columns"), GRIDS)
-def test_windows_are_dense_attention_under_their_mask(window: int, shift: int, rows: int, columns: int) -> None:
-    """torch's attention over all patches at once, with the bias where two patches share a window and -inf elsewhere."""
-    layer = far_from_the_start(ShiftedWindow(D, H, window, shift))
-    x = torch.randn(B, rows, columns, D, requires_grad=True)
-    y = x.detach().clone().requires_grad_()
-    mask = displaced(layer, rows, columns, seen_by(window, shift, rows, columns)).repeat(B, 1, 1)
-    dense, _ = torch_attention(layer)(*[y.flatten(1, 2)] * 3, attn_mask=mask, need_weights=False)
-    found = layer(x)
-    torch.testing.assert_close(found, dense.view(B, rows, columns, D), **CLOSE)
-    found.square().sum().backward()
-    dense.square().sum().backward()
-    torch.testing.assert_close(x.grad, y.grad, rtol=0.0, atol=1e-10)
-    with recorded(layer) as maps:
-        torch.testing.assert_close(layer(x), found, **CLOSE)
-    ((a,),) = maps.values()
-    assert a.shape == (B, H * math.ceil(rows / window) * math.ceil(columns / window), window**2, window**2)
-
-
-@pytest.mark.parametrize(("window", "shift", "rows", "columns"), GRIDS)
-def test_a_patch_sees_itself_and_its_window_only(window: int, shift: int, rows: int, columns: int) -> None:
-    layer = far_from_the_start(ShiftedWindow(D, H, window, shift)).eval()
-    x = torch.randn(1, rows, columns, D)
-    whole = layer(x)
-    assert torch.equal(layer(x), whole)
-    for s, row in enumerate(seen_by(window, shift, rows, columns)):
-        changed = x.clone()
-        changed[:, s // columns, s % columns] += 1.0
-        moved = (layer(changed) - whole).abs().amax(-1).flatten()
-        assert ((moved > 1e-8) == row).all() and row[s]
-
-
-def test_windows_keep_the_contracts() -> None:
-    layer, x = far_from_the_start(ShiftedWindow(D, H, 3, 1)), torch.randn(B, 7, 8, D)
-    whole = layer(x)
-    torch.testing.assert_close(layer(x[1:2])[0], whole[1], **CLOSE)
-    torch.testing.assert_close(layer(x.flip(0)).flip(0), whole, **CLOSE)
-    whole.square().sum().backward()
-    assert not silent(layer) and bool((layer.table.grad != 0).all()), "every displacement occurs in a full window"
-    assert gradients_are_right(far_from_the_start(ShiftedWindow(4, 2, 2, 1)), torch.randn(1, 3, 4, 4))
-    assert layer.shape == "grid" and "places" not in layer.state_dict()
-    for shift in (-1, 3):
-        with pytest.raises(ConfigError, match=rf"`shift` is {shift} for a `window` of 3, expected 0 to 2\nHint: use 0 and window // 2"):
-            ShiftedWindow(D, H, 3, shift)
-
-
-# -- non-local -------------------------------------------------------------------------------------------------------------------
-
-
-def test_non_local_starts_as_the_identity() -> None:
-    block, x = NonLocal(6), torch.randn(B, 6, 4, 5)
-    assert torch.equal(block(x), x)
-    (block(x) * torch.randn_like(x)).sum().backward()
-    assert block.output.weight.grad.abs().max() > 1e-3, "the output layer must be able to leave zero"
-
-
-@pytest.mark.parametrize("channels", [1, 2, 7, 10])
-def test_non_local_is_the_embedded_gaussian(channels: int) -> None:
-    """z_t = x_t + W_z sum_s exp(theta_t . phi_s) g_s / sum_s exp(theta_t . phi_s), with matrices over all pixels."""
-    block, x = far_from_the_start(NonLocal(channels)), torch.randn(B, channels, 4, 5)
-    e = max(1, channels // 2)
-    w, c = block.project.weight.detach().numpy()[:, :, 0, 0], block.project.bias.detach().numpy()
-    (theta_w, phi_w, g_w), (theta_c, phi_c, g_c) = w.reshape(3, e, channels), c.reshape(3, e, 1)
-    out = block.output.weight.detach().numpy()[:, :, 0, 0], block.output.bias.detach().numpy()[:, None]
-    for row, found in zip(x.numpy(), block(x).detach().numpy(), strict=True):
-        pixels = row.reshape(channels, 20)
-        theta, phi, g = theta_w @ pixels + theta_c, phi_w @ pixels + phi_c, g_w @ pixels + g_c
-        f = np.exp(theta.T @ phi)
-        expected = pixels + out[0] @ (g @ (f / f.sum(1, keepdims=True)).T) + out[1]
-        np.testing.assert_allclose(found.reshape(channels, 20), expected, atol=1e-12)
-
-
-def test_non_local_keeps_the_contracts() -> None:
-    block, x = far_from_the_start(NonLocal(6)).eval(), torch.randn(B, 6, 4, 5)
-    whole = block(x)
-    assert torch.equal(block(x), whole) and block.shape == "grid"
-    torch.testing.assert_close(block(x[1:2])[0], whole[1], **CLOSE)
-    order = torch.randperm(20)  # it knows no places: permuted pixels give permuted pixels
-    permuted = block(x.flatten(2)[..., order].view_as(x))
-    torch.testing.assert_close(permuted, whole.flatten(2)[..., order].view_as(x), **CLOSE)
-    changed = x.clone()
-    changed[:, :, 3, 4] += 1.0
-    assert (block(changed) - whole).abs().amax(1).min() > 1e-6, "every pixel sees every other"
-    with recorded(block) as maps:
-        torch.testing.assert_close(block(x), whole, **CLOSE)
-    ((a,),) = maps.values()
-    assert a.shape == (B, 1, 20, 20)
-    whole.square().sum().backward()
-    assert not silent(block) and gradients_are_right(block, x[:1, :, :2, :3])
 
 
 # -- unit norm -------------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from headway.layers.attention.multihead import Multihead
 from headway.layers.attention.weights import Weights
 from headway.layers.masks import Causal
 from headway.layers.scores.scaled import Scaled
+from headway.layers.scores.unit_norm import UnitNorm
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, T, S, H, E = 3, 7, 5, 2, 11
@@ -85,3 +86,15 @@ def test_scores_are_those_of_the_papers() -> None:
     bilinear = sum(q[i] * w[i, j] * k[j] for i in range(E) for j in range(E))
     assert found["multiplicative"] == pytest.approx(float(bilinear.detach()))
     assert found["additive"] == pytest.approx(float((additive.vector * inner.tanh()).sum().detach()))
+
+
+def test_unit_norm_is_torchs_normalize_also_where_it_is_zero() -> None:
+    """A row of zeros, as padding may be, has no direction: it stays zero, and neither it nor its gradient is NaN."""
+    x = torch.randn(B, H, T, E)
+    x[:, :, 2] = 0.0
+    x, z, g = x.requires_grad_(), x.detach().clone().requires_grad_(), torch.randn(B, H, T, E)
+    for side in (UnitNorm(E).query, UnitNorm(E).key):
+        found, expected = side(x), F.normalize(z, dim=-1)
+        torch.testing.assert_close(found, expected, **CLOSE)
+        for mine, theirs in zip(torch.autograd.grad(found, x, g), torch.autograd.grad(expected, z, g), strict=True):
+            torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from headway.core.errors import UsageError
+from headway.layers.connections.post_norm import PostNorm
+from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.dropout import Dropout
 from headway.layers.feedforward import Feedforward
 from headway.layers.positions.learned import Learned
 from headway.layers.positions.sinusoidal import Sinusoidal
-from headway.layers.residual import PostNorm, PreNorm
 from headway.train.schedules import share
 
 N = 200_000

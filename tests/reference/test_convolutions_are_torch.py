@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from headway.core.errors import ConfigError
-from headway.layers.convolutions.average_pooling import AveragePooling
 from headway.layers.convolutions.boundaries import Boundary, Causal, Circular, Full, Same, Valid
 from headway.layers.convolutions.convolution import Convolution, by_fft, convolve, correlate, toeplitz
 from headway.layers.convolutions.convolution_2d import Convolution2d, by_fft_2d, toeplitz_2d
-from headway.layers.convolutions.group_convolution import GroupConvolution, Lifting, turn
+from headway.layers.convolutions.group_convolution import GroupConvolution, Lifting
 from headway.layers.convolutions.local import Local, dense, unshared
-from headway.layers.convolutions.max_pooling import MaxPooling
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, C, D, N, Y, X = 3, 2, 5, 7, 5, 7  # batch, channels in and out, positions, height and width of images
@@ -180,86 +178,6 @@ def test_the_worked_image_of_lecture_d() -> None:
         layer.weight.copy_(w.view(1, 1, 2, 2))
         layer.bias.zero_()
     torch.testing.assert_close(layer(image.view(1, 1, 4, 3))[0, 0], torch.tensor(expected), **CLOSE)
-
-
-# -- pooling ---------------------------------------------------------------------------------------------------------------------
-
-PRINTED = torch.tensor([[1, 2, 5, 3], [3, 0, 1, 2], [2, 1, 3, 4], [1, 1, 2, 0]])
-
-
-def test_the_printed_example() -> None:
-    image = PRINTED.double()[None, None]
-    assert MaxPooling(2)(image)[0, 0].tolist() == [[3, 5], [2, 4]]
-    assert AveragePooling(2)(image)[0, 0].tolist() == [[1.5, 2.75], [1.25, 2.25]]
-    assert MaxPooling(3, 2)(F.pad(image, (0, 1, 0, 1)))[0, 0].tolist() != [[3, 5], [2, 4]]  # erratum D4: p + 1 elements
-
-
-@pytest.mark.parametrize(("window", "stride"), [(1, None), (2, None), (3, None), (2, 1), (3, 2), ((1, 3), None), ((2, 3), 1)])
-def test_pooling_is_numpys_and_torchs(window: Any, stride: int | None) -> None:
-    x = torch.randn(B, C, Y, X)
-    p, q = window if isinstance(window, tuple) else (window, window)
-    down, across = (p, q) if stride is None else (stride, stride)
-    windows = np.lib.stride_tricks.sliding_window_view(x.numpy(), (p, q), (2, 3))[:, :, ::down, ::across]
-    np.testing.assert_array_equal(MaxPooling(window, stride)(x).numpy(), windows.max((-1, -2)))
-    np.testing.assert_allclose(AveragePooling(window, stride)(x).numpy(), windows.mean((-1, -2)), atol=1e-15)
-    assert torch.equal(MaxPooling(window, stride)(x), nn.MaxPool2d(window, stride)(x))
-    assert torch.equal(AveragePooling(window, stride)(x), nn.AvgPool2d(window, stride)(x))
-
-
-def test_average_pooling_is_a_convolution_and_max_pooling_forgets_the_order() -> None:
-    x = torch.randn(B, 1, 6, 8)
-    layer = Convolution2d(1, 1, 2, Valid(), stride=2)
-    with torch.no_grad():
-        layer.weight.fill_(0.25)
-        layer.bias.zero_()
-    torch.testing.assert_close(AveragePooling(2)(x), layer(x), **CLOSE)
-    inside = x.unflatten(2, (3, 2)).flip(3).flatten(2, 3)  # the rows of each window change places
-    assert torch.equal(MaxPooling(2)(inside), MaxPooling(2)(x))
-    torch.testing.assert_close(MaxPooling(2)(x.roll(2, 3)), MaxPooling(2)(x).roll(1, 3), **CLOSE)
-    assert not torch.equal(MaxPooling(2)(x.roll(1, 3)), MaxPooling(2)(x))  # erratum D8: not invariant to one pixel
-
-
-# -- the group p4 ----------------------------------------------------------------------------------------------------------------
-
-SYMMETRIC = [(Valid(), 1), (Valid(), 2), (Valid(), 3), (Same(), 3), (Full(), 2), (Full(), 3)]
-
-
-@pytest.mark.parametrize(("boundary", "m"), SYMMETRIC, ids=str)
-def test_turning_the_input_turns_the_output(boundary: Boundary, m: int) -> None:
-    lift, group, plain = Lifting(C, D, m, boundary), GroupConvolution(D, 3, m, boundary), Convolution2d(C, D, m, boundary)
-    x, lifted = torch.randn(B, C, Y, X), torch.randn(B, D, 4, Y, X)
-    torch.testing.assert_close(lift(x.rot90(1, (2, 3))), turn(lift(x)), **CLOSE)
-    torch.testing.assert_close(group(turn(lifted)), turn(group(lifted)), **CLOSE)
-
-    def network(x: Tensor) -> Tensor:
-        return group(lift(x).relu()).amax((2, 3, 4))
-
-    for turns in range(4):
-        torch.testing.assert_close(network(x.rot90(turns, (2, 3))), network(x), **CLOSE)
-    if m > 1:
-        assert (plain(x.rot90(1, (2, 3))) - plain(x).rot90(1, (2, 3))).abs().max() > 0.1
-
-
-def test_the_layers_are_sums_over_the_group() -> None:
-    """(f ⋆ w)(g) = sum_h f(h) w(g^-1 h), term by term: g = (place, turns), g^-1 (x, s) = (R^-r (x - place), s - r)."""
-    size, half = 5, 1
-    image, lifted = torch.randn(size, size), torch.randn(4, size, size)
-    lift, group = Lifting(1, 1, 3, Same()), GroupConvolution(1, 1, 3, Same())
-
-    def back(y: int, x: int, r: int) -> tuple[int, int]:
-        for _ in range(r):
-            y, x = x, -y  # rows count downwards: undoing torch.rot90's counter-clockwise turn takes (0, 1) to (1, 0)
-        return y, x
-
-    first, second = torch.zeros(4, size, size), torch.zeros(4, size, size)
-    for r, y, x, v, u in itertools.product(range(4), *(range(size),) * 4):
-        j, k = back(v - y, u - x, r)
-        if max(abs(j), abs(k)) <= half:
-            first[r, y, x] += image[v, u] * lift.weight[0, 0, j + half, k + half].item()
-            for s in range(4):
-                second[r, y, x] += lifted[s, v, u] * group.weight[0, 0, (s - r) % 4, j + half, k + half].item()
-    torch.testing.assert_close(lift(image[None, None])[0, 0], first + lift.bias, **CLOSE)
-    torch.testing.assert_close(group(lifted[None, None])[0, 0], second + group.bias, **CLOSE)
 
 
 # -- twins -----------------------------------------------------------------------------------------------------------------------

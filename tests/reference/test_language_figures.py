@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from headway.decode.sample import narrowed, sample
+from headway.evaluate import language
 from headway.evaluate.language import predict
 from headway.models.gpt import GPT, Config, presets
 
@@ -50,7 +51,12 @@ def test_draws_follow_the_probabilities() -> None:
 
 
 @pytest.mark.parametrize(("length", "context"), [(2, 8), (9, 8), (30, 8), (31, 7), (12, 64)])
-def test_each_token_is_judged_once_with_at_least_half_a_context(doubles: None, length: int, context: int) -> None:
+@pytest.mark.parametrize("rows", [16, language.ROWS])
+def test_each_token_is_judged_once_with_at_least_half_a_context(
+    doubles: None, monkeypatch: pytest.MonkeyPatch, length: int, context: int, rows: int
+) -> None:
+    """In several batches of two windows, or in one."""
+    monkeypatch.setattr(language, "ROWS", rows)
     torch.manual_seed(4)
     model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=64), 11).eval().requires_grad_(False)
     tokens = np.random.default_rng(5).integers(0, 11, length).astype(np.uint16)
@@ -67,6 +73,24 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(doubles: None, l
     assert found.tokens == judged == length - 1 and found.nats == pytest.approx(nats / judged, abs=1e-10)
     assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length))
     assert found.perplexity == pytest.approx(math.exp(nats / judged))
+
+
+def test_the_standard_error_is_that_of_resampled_windows() -> None:
+    """Against the bootstrap: windows are drawn again and again with replacement, and the spread of their nats per token is the error."""
+    torch.manual_seed(4)
+    model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=8), 11).eval().requires_grad_(False)
+    tokens = np.random.default_rng(5).integers(0, 11, 801).astype(np.int64)
+    sums, counts = [], []
+    for start in range(0, 793, 4):
+        log_p = model.logits(model(torch.from_numpy(tokens[start : start + 8])[None]))[0].log_softmax(-1).numpy()
+        nats = -log_p[np.arange(8), tokens[start + 1 : start + 9]][4 if start else 0 :]
+        sums.append(nats.sum())
+        counts.append(len(nats))
+    drawn = np.random.default_rng(6).integers(0, len(sums), (20_000, len(sums)))
+    resampled = np.array(sums)[drawn].sum(1) / np.array(counts)[drawn].sum(1)
+    found = predict(model, tokens.astype(np.uint16), 801, 8)
+    assert found.tokens == sum(counts) == 800 and found.nats == pytest.approx(sum(sums) / 800, rel=1e-5)
+    assert found.error == pytest.approx(resampled.std(), rel=0.03)
 
 
 def test_gpt3_is_counted_without_being_made() -> None:

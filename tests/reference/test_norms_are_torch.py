@@ -12,11 +12,13 @@ from torch import Tensor, nn
 from headway.core.errors import ConfigError
 from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
+from headway.layers.connections.deep_norm import DeepNorm, deep, deep_decoder, deep_encoder, deep_initialise
+from headway.layers.connections.post_norm import PostNorm
+from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.feedforward import Feedforward
 from headway.layers.norms.batch_norm import BatchNorm
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.norms.rms_norm import RMSNorm
-from headway.layers.residual import DeepNorm, PostNorm, PreNorm, deep, deep_decoder, deep_encoder, deep_initialise
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, T, D = 3, 7, 11

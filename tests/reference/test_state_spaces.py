@@ -1,4 +1,4 @@
-"""State spaces, minimal gates and stable RNNs against scipy's linear systems and against their papers' equations written out."""
+"""Linear state spaces (S4, S5, LRU) against scipy's linear systems and the distributions their papers start from."""
 
 import math
 from typing import Any
@@ -8,17 +8,12 @@ import pytest
 import scipy.signal
 import scipy.stats
 import torch
+from probes import shaken, walked
 from torch import Tensor
 
 from headway.core.errors import ConfigError
-from headway.layers.recurrences import mamba
-from headway.layers.recurrences.antisymmetric import Antisymmetric
-from headway.layers.recurrences.elman import Elman
 from headway.layers.recurrences.lipschitz import Lipschitz
 from headway.layers.recurrences.lru import LRU
-from headway.layers.recurrences.mamba import Mamba
-from headway.layers.recurrences.min_gru import MinGRU
-from headway.layers.recurrences.min_lstm import MinLSTM
 from headway.layers.recurrences.s4 import S4
 from headway.layers.recurrences.s5 import S5, hippo
 from headway.layers.recurrences.scan import linear_scan
@@ -26,22 +21,6 @@ from headway.layers.recurrences.scan import linear_scan
 pytestmark = pytest.mark.usefixtures("doubles")
 B, T, N, D = 2, 53, 5, 11  # batch, positions, inputs, width
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
-
-
-def shaken(mixer: Any, size: float = 0.1) -> Any:
-    """Away from the start, where mistakes may cancel."""
-    with torch.no_grad():
-        for p in mixer.parameters():
-            p.add_(size * torch.randn(p.shape))
-    return mixer
-
-
-def walked(mixer: Any, x: Tensor) -> Tensor:
-    state, out = mixer.start(len(x)), []
-    for t in range(x.shape[1]):
-        y, state = mixer.step(x[:, t], state)
-        out.append(y)
-    return torch.stack(out, 1)
 
 
 def real(z: Tensor) -> np.ndarray:
@@ -180,137 +159,3 @@ def test_eigenvalues_start_uniformly_on_the_ring() -> None:
 def test_what_cannot_be_is_refused(make: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make()
-
-
-# -- gates that see the input only ------------------------------------------------------------------------------------------------------
-
-
-def test_min_gru_is_its_equation() -> None:
-    mixer, x = shaken(MinGRU(N, D)), torch.randn(B, T, N)
-    z, candidate = 1 - mixer.input(x)[..., :D].sigmoid(), mixer.input(x)[..., D:]
-    h, found = torch.zeros(B, D), mixer(x)
-    for t in range(T):
-        h = (1 - z[:, t]) * h + z[:, t] * candidate[:, t]
-        torch.testing.assert_close(found[:, t], h, **CLOSE)
-
-
-def test_min_lstm_is_its_equation() -> None:
-    mixer, x = shaken(MinLSTM(N, D)), torch.randn(B, T, N)
-    f, i, candidate = mixer.input(x).chunk(3, -1)
-    f, i = f.sigmoid(), i.sigmoid()
-    h, found = torch.zeros(B, D), mixer(x)
-    for t in range(T):
-        h = f[:, t] / (f[:, t] + i[:, t]) * h + i[:, t] / (f[:, t] + i[:, t]) * candidate[:, t]
-        torch.testing.assert_close(found[:, t], h, **CLOSE)
-
-
-@pytest.mark.parametrize("kind", [MinGRU, MinLSTM])
-def test_saturated_gates_give_numbers(kind: Any) -> None:
-    mixer = kind(N, D).float()
-    x = (1e4 * torch.randn(B, T, N)).float().requires_grad_()
-    y = mixer(x)
-    (g,) = torch.autograd.grad(y.sum(), x)
-    assert y.isfinite().all() and g.isfinite().all()
-
-
-# -- Mamba --------------------------------------------------------------------------------------------------------------------------
-
-
-def paper(m: Mamba, x: Tensor) -> Tensor:
-    """Algorithm 2 and figure 3 of Gu & Dao 2023, one sentence, one position and one channel's state at a time."""
-    inner, n = m.A.shape
-    rank, window, out = m.dt.in_features, m.convolution.weight.shape[-1], []
-    for sentence in x:
-        uz = sentence @ m.input.weight.T
-        u, z = uz[:, :inner], uz[:, inner:]
-        h = torch.zeros(inner, n)
-        for t in range(len(sentence)):
-            v = m.convolution.bias
-            for k in range(window):
-                if t - k >= 0:
-                    v = v + m.convolution.weight[:, 0, window - 1 - k] * u[t - k]
-            v = v * torch.sigmoid(v)
-            rbc = m.select.weight @ v
-            dt = torch.log1p(torch.exp(m.dt.weight @ rbc[:rank] + m.dt.bias))
-            b, c = rbc[rank : rank + n], rbc[rank + n :]
-            h = torch.exp(dt[:, None] * -m.A.exp()) * h + dt[:, None] * b[None, :] * v[:, None]
-            y = (h * c[None, :]).sum(1) + m.D * v
-            out.append(m.output.weight @ (y * z[t] * torch.sigmoid(z[t])))
-    return torch.stack(out).unflatten(0, (len(x), -1))
-
-
-def test_mamba_is_its_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In pieces that do not divide the length; outputs and gradients."""
-    monkeypatch.setattr(mamba, "PIECE", 8)
-    m = shaken(Mamba(N, D, states=3))
-    x = torch.randn(B, 21, N, requires_grad=True)
-    found, expected, g = m(x), paper(m, x), torch.randn(B, 21, D)
-    torch.testing.assert_close(found, expected, **CLOSE)
-    leaves = [x, *m.parameters()]
-    for mine, theirs in zip(torch.autograd.grad(found, leaves, g), torch.autograd.grad(expected, leaves, g), strict=True):
-        torch.testing.assert_close(mine, theirs, **CLOSE)
-
-
-def test_mamba_starts_as_its_paper() -> None:
-    m = Mamba(N, 1000, states=4, expand=1)
-    torch.testing.assert_close(-m.A.exp()[17], -torch.arange(1.0, 5.0))
-    dt = torch.nn.functional.softplus(m.dt.bias).log10().detach().numpy()
-    assert scipy.stats.kstest(dt, "uniform", (-3, 2)).pvalue > 0.01
-
-
-def test_mamba_does_not_store_states_of_all_positions() -> None:
-    m, x, stored = Mamba(N, D, states=64), torch.randn(1, 512, N), {}
-
-    def note(z: Tensor) -> Tensor:  # a view keeps all of its storage alive
-        stored[z.untyped_storage().data_ptr()] = z.untyped_storage().nbytes() / z.element_size()
-        return z
-
-    with torch.autograd.graph.saved_tensors_hooks(note, lambda z: z):
-        m(x)
-    assert sum(stored.values()) < 512 * 2 * D * 64 / 2, "half of what the states of all positions would take"
-
-
-# -- stable dynamical systems -------------------------------------------------------------------------------------------------------
-
-
-def jacobian(mixer: Any, h: Tensor, wx: Tensor, epsilon: float) -> Tensor:
-    """Of the differential equation that a step follows: d/dh of (h' - h) / epsilon."""
-    return torch.func.jacrev(lambda h: (mixer.cell(wx[None], (h[None],))[0][0] - h) / epsilon)(h)
-
-
-def test_antisymmetric_is_its_equation_and_never_explodes() -> None:
-    gamma, epsilon = 0.05, 0.2
-    mixer = Antisymmetric(N, D, epsilon, gamma)
-    w = mixer.hidden.parametrizations.weight.original.detach()
-    h, x = torch.randn(D), torch.randn(N)
-    m = w - w.T - gamma * torch.eye(D)
-    torch.testing.assert_close(torch.linalg.eigvals(m).real, torch.full((D,), -gamma), **CLOSE)
-    slope = 1 - torch.tanh(m @ h + mixer.hidden.bias + mixer.input(x)) ** 2
-    expected = h + epsilon * torch.tanh(m @ h + mixer.hidden.bias + mixer.input(x))
-    torch.testing.assert_close(mixer.step(x[None], (h[None],))[0][0], expected, **CLOSE)
-    parts = torch.linalg.eigvals(jacobian(mixer, h, mixer.input(x), epsilon)).real
-    assert parts.max() <= -gamma * slope.min() + 1e-10 and parts.min() >= -gamma * slope.max() - 1e-10
-    elman = Elman(N, D)
-    elman.hidden.weight.data = 3 * w
-    assert torch.linalg.eigvals(jacobian(elman, h, elman.input(x), 1.0)).real.max() > -1, "an unconstrained matrix is not stable"
-    assert torch.linalg.eigvals(w).real.max() > 0
-
-
-@pytest.mark.parametrize("beta", [0.5, 0.75, 1.0])
-def test_lipschitz_is_its_equation_with_the_chosen_symmetric_part(beta: float) -> None:
-    gamma, epsilon = 0.05, 0.2
-    mixer = Lipschitz(N, D, epsilon, beta, gamma)
-    h, x = torch.randn(D), torch.randn(N)
-    built = []
-    for layer in (mixer.linear, mixer.hidden):
-        m, a = layer.parametrizations.weight.original.detach(), layer.weight.detach()
-        torch.testing.assert_close(a, (1 - beta) * (m + m.T) + beta * (m - m.T) - gamma * torch.eye(D), **CLOSE)
-        ours, free = torch.linalg.eigvalsh((a + a.T) / 2), torch.linalg.eigvalsh((m + m.T) / 2)
-        torch.testing.assert_close(ours, 2 * (1 - beta) * free - gamma, **CLOSE)
-        assert torch.linalg.eigvals(a).real.max() <= ours.max() + 1e-10
-        built.append(a)
-    a, w = built
-    expected = h + epsilon * (a @ h + torch.tanh(w @ h + mixer.hidden.bias + mixer.input(x)))
-    torch.testing.assert_close(mixer.step(x[None], (h[None],))[0][0], expected, **CLOSE)
-    if beta == 1.0:
-        torch.testing.assert_close(torch.linalg.eigvals(a).real, torch.full((D,), -gamma), **CLOSE)

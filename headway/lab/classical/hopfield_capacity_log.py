@@ -58,6 +58,10 @@ class HopfieldCapacityLog(Experiment):
         n P → 0   for s <= n / (2 ln n)   (a given pattern),        n s P → 0   for s <= n / (4 ln n)   (all s of them).
 
     The logarithm is the natural one. With log₂, n/(2 log₂ n) = 0.347 n/ln n lies between the two: too few for "most", too many for "all".
+
+    Asserted are the specified shares (0.9, 0.85, 0.5) and the union bound 1 - np. Of the printed n/(2 log₂ n) the specification asserts
+    nothing; its s = 51 still keeps all patterns in nine of ten nets of n = 1024, so "too many for all" is shown by the formula at n = 10⁸.
+    The reference numbers hold within four standard errors of two samples of twenty nets, since they come from twenty nets themselves.
     """
 
     lecture = "C"

@@ -1,58 +1,22 @@
-"""Residual arrangements: where the norm stands around a sublayer F, and how much of x passes beside it."""
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from headway.layers.dropout import Dropout
+from headway.layers.connections.post_norm import PostNorm
 from headway.layers.initialisation import glorot_normal
 from headway.layers.norms.layer_norm import LayerNorm
 
 
-class PreNorm(nn.Module):
-    """y = x + dropout(F(norm(x))): an identity path through the whole stack, so it trains without care.
-
-    Xiong et al. 2020, "On layer normalization in the Transformer architecture", https://arxiv.org/abs/2002.04745.
-    """
-
-    def __init__(self, width: int, dropout: float, norm: type[nn.Module] = LayerNorm) -> None:
-        super().__init__()
-        self.norm = norm(width)
-        self.dropout = Dropout(dropout)
-
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        return x + self.dropout(sublayer(self.norm(x)))
-
-    @staticmethod
-    def final(width: int, norm: type[nn.Module] = LayerNorm) -> nn.Module:
-        """What stands at the end of the stack: nobody has normalised the sum yet."""
-        return norm(width)
-
-
-class PostNorm(nn.Module):
-    """y = norm(x + dropout(F(x))): the arrangement of Vaswani et al. 2017. Needs warm-up; deep stacks need DeepNorm."""
-
-    def __init__(self, width: int, dropout: float, norm: type[nn.Module] = LayerNorm) -> None:
-        super().__init__()
-        self.norm = norm(width)
-        self.dropout = Dropout(dropout)
-
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        return self.norm(x + self.dropout(sublayer(x)))
-
-    @staticmethod
-    def final(width: int, norm: type[nn.Module] = LayerNorm) -> nn.Module:
-        return nn.Identity()
-
-
 class DeepNorm(PostNorm):
-    """y = norm(alpha x + dropout(F(x))): post-norm whose sublayers can move the sum only a little, so a thousand layers train.
+    """DeepNorm: y = norm(alpha x + dropout(F(x))), post-norm whose sublayers move the sum only a little, so a thousand layers train.
 
     alpha comes from the depth of the stack (`deep`, `deep_encoder`, `deep_decoder`), and the sublayers start small
     (`deep_initialise`). Where a residual is asked for, give `partial(DeepNorm, alpha=deep(depth).alpha)`.
     Wang et al. 2022, "DeepNet: scaling Transformers to 1,000 layers", https://arxiv.org/abs/2203.00555, figure 2; lecture A.
     """
+
+    aliases = ("DeepNet residual scaling", "DeepNet connection")
 
     def __init__(self, width: int, dropout: float, norm: type[nn.Module] = LayerNorm, *, alpha: float) -> None:
         super().__init__(width, dropout, norm)
@@ -100,6 +64,3 @@ def deep_initialise(blocks: nn.Module, beta: float) -> None:
             for other in others:
                 glorot_normal(other)
             glorot_normal(value, beta)
-
-
-RESIDUALS: dict[str, type[PreNorm] | type[PostNorm]] = {"pre": PreNorm, "post": PostNorm, "deep": DeepNorm}
