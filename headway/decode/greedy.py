@@ -13,7 +13,8 @@ def greedy(
 ) -> list[Hypothesis]:
     """Greedy decoding: at every position the most probable token, y_t = argmax_v p(v | y_<t, x).
 
-    One hypothesis per sentence of at most `limits[i]` tokens; finished sentences leave the batch. Also called greedy decoding, greedy search.
+    One hypothesis per sentence of at most `limits[i]` tokens; finished sentences leave the batch.
+    Also called greedy decoding, greedy search.
     """
     memory, state = model.read(source, keep)
     count = len(source)

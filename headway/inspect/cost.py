@@ -44,7 +44,7 @@ def cost(model: Any, length: int, source: int | None = None) -> Cost:
             model.logits(model(*read, ids))
     finally:
         model.train(trained)
-    weights = sum(p.numel() * 4 for p in model.parameters())
+    weights = sum(tensor.numel() * tensor.element_size() for tensor in stored(model).values())
     return Cost(sum(p.numel() for p in model.parameters()), weights, counter.get_total_flops() / length)
 
 

@@ -43,11 +43,11 @@ def learned(residual: Any, seed: int) -> float:
 
 
 def test_a_hundred_layers_learn_with_deepnorm_and_not_without() -> None:
-    """With seeds 1, 2, 3: 1.85, 1.74, 1.73 nats with DeepNorm and 2.84, 2.83, 2.93 without. At this rate alpha and beta are both needed:
-    alpha = 1 alone stays at 2.42 and 2.24 (seeds 1 and 2), beta = 1 alone at 2.84 and 2.81.
+    """With seeds 1, 2, 3: 1.74, 1.51, 1.46 nats with DeepNorm and 2.79, 2.89, 2.81 without. At this rate alpha and beta are both needed:
+    with alpha = 1 it is 2.28, 2.21, 2.27, with beta = 1 it is 2.83, 2.85 (seeds 1 and 2).
     """
     deep, post = learned("deep", 1), learned("post", 1)
-    assert deep < 2.05, f"with DeepNorm: {deep:.2f} nats"
+    assert deep < 2.0, f"with DeepNorm: {deep:.2f} nats"
     assert post > 2.6, f"plain post-norm: {post:.2f} nats"
 
 

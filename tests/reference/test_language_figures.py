@@ -15,6 +15,16 @@ from headway.evaluate import language
 from headway.evaluate.language import predict
 from headway.models.gpt import GPT, Config, presets
 
+
+def shaken(seed: int, vocabulary: int, context: int, depth: int = 1) -> GPT:
+    """A small model that looks back. As it is made, every block is the identity, and what came before changes nothing."""
+    torch.manual_seed(seed)
+    model = GPT(Config(width=8, depth=depth, heads=2, inner=8, context=context), vocabulary).eval().requires_grad_(False)
+    for parameter in model.parameters():
+        parameter.add_(0.5 * torch.randn(parameter.shape))
+    return model
+
+
 PUBLISHED = (125e6, 350e6, 760e6, 1.3e9, 2.7e9, 6.7e9, 13e9, 175e9)
 
 
@@ -41,11 +51,10 @@ def test_zero_temperature_is_the_maximum() -> None:
 
 def test_draws_follow_the_probabilities() -> None:
     """4,000 first tokens of a model against its own distribution: chi-square; the same seed draws the same."""
-    torch.manual_seed(3)
-    model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=8), 7).eval()
+    model = shaken(3, 7, 8)
     prompt = torch.tensor([[1, 2]]).repeat(4000, 1)
     first = next(sample(model, prompt, 1.0, None, 1.0, seed=5))
-    p = model.logits(model(prompt[:1]))[0, -1].softmax(-1).detach().numpy().astype(np.float64)
+    p = model.logits(model(prompt[:1]))[0, -1].softmax(-1).numpy().astype(np.float64)
     assert stats.chisquare(np.bincount(first, minlength=7), 4000 * p / p.sum()).pvalue > 1e-4
     assert torch.equal(first, next(sample(model, prompt, 1.0, None, 1.0, seed=5)))
 
@@ -57,8 +66,7 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(
 ) -> None:
     """In several batches of two windows, or in one."""
     monkeypatch.setattr(language, "ROWS", rows)
-    torch.manual_seed(4)
-    model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=64), 11).eval().requires_grad_(False)
+    model = shaken(4, 11, 64)
     tokens = np.random.default_rng(5).integers(0, 11, length).astype(np.uint16)
     found = predict(model, tokens, 3 * length, context)
     size = min(context, length - 1)
@@ -77,8 +85,7 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(
 
 def test_the_standard_error_is_that_of_resampled_windows() -> None:
     """Against the bootstrap: windows are drawn again and again with replacement, and the spread of their nats per token is the error."""
-    torch.manual_seed(4)
-    model = GPT(Config(width=8, depth=1, heads=2, inner=8, context=8), 11).eval().requires_grad_(False)
+    model = shaken(4, 11, 8)
     tokens = np.random.default_rng(5).integers(0, 11, 801).astype(np.int64)
     sums, counts = [], []
     for start in range(0, 793, 4):
@@ -103,8 +110,7 @@ def test_gpt3_is_counted_without_being_made() -> None:
 
 
 def test_generation_goes_on_beyond_the_context() -> None:
-    torch.manual_seed(6)
-    model = GPT(Config(width=8, depth=2, heads=2, inner=8, context=4), 11).eval()
+    model = shaken(6, 11, 4, depth=2)
     state = model.start(1)
     for token in islice(sample(model, torch.tensor([[3]]), 1.0, None, 1.0, seed=1), 30):
         _, state = model.step(token, state)
