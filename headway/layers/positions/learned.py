@@ -23,6 +23,6 @@ class Learned(nn.Module):
         if offset + length > len(self.table):
             raise UsageError(
                 f"position {offset + length} was asked of learned positions that end at {len(self.table)}",
-                "train with `--model.position sinusoidal`, which has no last position, or shorten the input.",
+                "shorten the input, or train with another `--model.position` (`headway list positions`).",
             )
         return self.table[offset : offset + length]
