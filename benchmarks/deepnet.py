@@ -4,8 +4,8 @@
     python benchmarks/deepnet.py --text PATH/input.txt --width 128 --inner 512 --context 64 --batch 16 --steps 300
 
 Without `--text` the text is made here (a random walk over a small alphabet, so that the next token has one bit of surprise); with it,
-it is the characters of a file. No window is read twice, so the loss is that of unseen text. Both models have the same size, seed, data,
-optimizer (AdamW), rate and warm-up. Wang et al. 2022, https://arxiv.org/abs/2203.00555, section 3.
+it is the characters of a file. In the first pass no window is read twice, so the loss is that of unseen text. Both models have the same
+size, seed, data, optimizer (AdamW), rate and warm-up. Wang et al. 2022, https://arxiv.org/abs/2203.00555, section 3.
 """
 
 import argparse

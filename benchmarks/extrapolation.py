@@ -11,6 +11,7 @@ The learned table has 256 rows, of which training reaches 64; what a table of 64
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ from headway.train.schedules import share
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "relative")
 TRAINED, READ = 64, 256
-SIZES = {"width": 96, "depth": 3, "heads": 4, "inner": 384}
+SIZES: dict[str, Any] = {"width": 96, "depth": 3, "heads": 4, "inner": 384}
 ROWS, RATE, WARMUP = 16, 8e-3, 40  # windows of a batch; the highest rate of Muon; steps until it is reached
 BIN = 8  # places that make one point of the plot
 

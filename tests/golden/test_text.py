@@ -15,7 +15,7 @@ from headway.data.text import Text
 from headway.data.tokens import KINDS, train_tokenizer
 from headway.data.windows import Part, Windows, halves, tokenise
 
-PROSE = "The cat sat.  On  the\nmat, 12,345 times: Straße, naïve 東京 🙂 e\u0301.\n\n\tEnd \n"
+PROSE = "The cat sat.  On  the\nmat, 12,345 times: Straße, naïve 東京 🙂 e\u0301.\n\n\tEnd   of   it \n"
 
 
 def whole(text: Text) -> list[str]:
@@ -99,15 +99,17 @@ def test_the_line_is_counted_from_the_beginning(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tokens_spell_the_text_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr(reading, "PIECE", 16)
-    (tmp_path / "a.txt").write_text(PROSE * 5)
-    text = Text(str(tmp_path / "a.txt"))
-    assert len(list(next(iter(text.documents())))) > 10
-    tokenizer = train_tokenizer(kind, [PROSE], 900)
-    tokens, size = tokenise(Part(text, 0, text.size.characters), tokenizer, tmp_path / "cache" / "a.tokens")
-    assert isinstance(tokens, np.memmap) and size == len((PROSE * 5).encode())
-    assert tokens.tolist() == tokenizer.encode([PROSE * 5])[0], "pieces make no difference"
-    assert tokenizer.decode([tokens.tolist()])[0] == PROSE * 5
+    """Wherever a block of the file ends: also between two spaces, or inside a character."""
+    (tmp_path / "a.txt").write_text(PROSE * 8)
+    text, tokenizer = Text(str(tmp_path / "a.txt")), train_tokenizer(kind, [PROSE], 900)
+    expected = tokenizer.encode([PROSE * 8])[0]
+    assert tokenizer.decode([expected])[0] == PROSE * 8
+    for piece in range(32, 64):  # long enough to hold a single space before a word
+        monkeypatch.setattr(reading, "PIECE", piece)
+        assert len(list(next(iter(text.documents())))) > 5
+        tokens, size = tokenise(Part(text, 0, text.size.characters), tokenizer, tmp_path / "cache" / "a.tokens")
+        assert isinstance(tokens, np.memmap) and size == len((PROSE * 8).encode())
+        assert tokens.tolist() == expected, "pieces make no difference"
 
 
 def test_documents_are_parted_and_the_halves_make_the_whole(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_sinusoidal_positions_are_the_formula(width: int) -> None:
 def test_learned_positions_are_rows_of_a_table_that_ends() -> None:
     positions = Learned(6, longest=9)
     assert torch.equal(positions(4, 3), positions.table[3:7]) and torch.equal(positions(9), positions.table)
-    with pytest.raises(UsageError, match=r"position 10 was asked of learned positions that end at 9\nHint: train with"):
+    with pytest.raises(UsageError, match=r"position 10 was asked of learned positions that end at 9\nHint: shorten the input"):
         positions(1, 9)
 
 

@@ -1,5 +1,7 @@
 """One update of a learner where it is known in closed form: without a gradient only weight decay moves, and the average follows."""
 
+from typing import Literal
+
 import pytest
 import torch
 
@@ -11,7 +13,7 @@ RATE, DECAY, KEPT = 0.5, 0.25, 0.75
 
 
 @pytest.mark.parametrize("optimizer", ["muon", "adamw"])
-def test_without_a_gradient_matrices_shrink_and_the_average_follows(optimizer: str) -> None:
+def test_without_a_gradient_matrices_shrink_and_the_average_follows(optimizer: Literal["muon", "adamw"]) -> None:
     torch.manual_seed(3)
     net = GPT(Config(width=6, depth=1, heads=2, inner=10, context=4), 7)
     with torch.no_grad():
