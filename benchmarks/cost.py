@@ -3,10 +3,10 @@
     python benchmarks/cost.py --out docs/figures          make cost
 
 One sequence, width 64, 4 heads, lengths 128 to 16,384. Each mixer is a process of its own. Memory is the peak of the process above where
-it stood before; then the process is set up as every command of Headway is (`machine.prepare`: memory is kept, so that long
-sequences do not wait for the kernel's pages), and times are the best of a few runs. Exponents are slopes of least squares in log-log from 1,024 on (below, constant
-costs weigh in). Attention should be about 2, everything that promises to be linear about 1; a generation step should be constant for a
-recurrence, and for attention grow with what it looks back at.
+it stood before; then the process is set up as every command of Headway is (`machine.prepare`: memory is kept, so that long sequences do
+not wait for the kernel's pages), and times are the best of a few runs. Exponents are slopes of least squares in log-log from 1,024 on
+(below, constant costs weigh in). Attention should be about 2, everything that promises to be linear about 1; a generation step should be
+constant for a recurrence, and for attention grow with what it looks back at.
 """
 
 import argparse

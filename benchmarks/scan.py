@@ -2,9 +2,9 @@
 
     python benchmarks/scan.py
 
-One sequence of 64 real, and of 64 complex numbers; a batch of 16 sequences of 256. `scan` is what min_gru, lru, s5 and mamba are trained with
-(`headway/layers/recurrences/scan.py`); `loop` is the recurrence as it is written. Best of five runs after one that is
-not counted (the first use of memory is slow).
+One sequence of 64 real, and of 64 complex numbers; a batch of 16 sequences of 256. `scan` is what min_gru, lru, s5 and mamba are trained
+with (`headway/layers/recurrences/scan.py`); `loop` is the recurrence as it is written. Best of five runs after one that is not counted
+(the first use of memory is slow).
 """
 
 import time

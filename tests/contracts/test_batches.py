@@ -47,9 +47,7 @@ def epoch(b: PairBatches, number: int) -> list[list[Pair]]:
 
 
 @settings(max_examples=40)
-@given(
-    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=60), st.integers(1, 200), st.integers(0, 3)
-)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=60), st.integers(1, 200), st.integers(0, 3))
 def test_every_sentence_exactly_once_and_within_the_budget(lengths: list[tuple[int, int]], budget: int, number: int) -> None:
     sources = [[3 + i] * n for i, (n, _) in enumerate(lengths)]
     targets = [[3 + i] * n for i, (_, n) in enumerate(lengths)]

@@ -83,6 +83,13 @@ def test_eval_is_deterministic_and_changes_nothing(norm: Any) -> None:
 
 
 @each_norm
+def test_what_was_learned_and_counted_survives(norm: Any) -> None:
+    layer, other, x = made(norm), norm(D).eval(), torch.randn(B, T, D)
+    other.load_state_dict(layer.state_dict())
+    assert torch.equal(other(x), layer(x)) and not torch.equal(norm(D).eval()(x), layer(x))
+
+
+@each_norm
 def test_gradients_are_those_of_the_formula(norm: Any) -> None:
     layer, x = made(norm), torch.randn(2, 3, D, requires_grad=True)
     chosen = {n: p.detach().clone().requires_grad_() for n, p in layer.named_parameters()}

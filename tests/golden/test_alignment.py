@@ -100,9 +100,7 @@ def test_to_words_by_hand() -> None:
         to_words(weights, [0, 1, 2], [0, 1, 2, 3])
 
 
-@given(
-    st.lists(st.integers(1, 3), min_size=1, max_size=4), st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(0, 9)
-)
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=4), st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(0, 9))
 def test_to_words_keeps_rows_that_sum_to_one(target: list[int], source: list[int], seed: int) -> None:
     t, s = np.repeat(np.arange(len(target)), target), np.repeat(np.arange(len(source)), source)
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(s)), size=len(t))
@@ -110,6 +108,4 @@ def test_to_words_keeps_rows_that_sum_to_one(target: list[int], source: list[int
     assert made.shape == (len(target), len(source))
     np.testing.assert_allclose(made.sum(1), 1)
     i, j = len(target) - 1, len(source) - 1
-    assert made[i, j] == pytest.approx(
-        np.mean([sum(weights[a, b] for b in np.flatnonzero(s == j)) for a in np.flatnonzero(t == i)])
-    )
+    assert made[i, j] == pytest.approx(np.mean([sum(weights[a, b] for b in np.flatnonzero(s == j)) for a in np.flatnonzero(t == i)]))

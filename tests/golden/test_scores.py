@@ -90,9 +90,7 @@ def test_paired_bootstrap() -> None:
     assert paired_bootstrap(HYPOTHESES, far, REFERENCES, resamples=99) == pytest.approx(0.01)
     assert paired_bootstrap(HYPOTHESES, near, REFERENCES, resamples=99) > 0.05
     for metric in ("bleu", "chrf"):
-        one, other = (
-            paired_bootstrap(*pair, REFERENCES, metric=metric, resamples=99) for pair in ((HYPOTHESES, near), (near, HYPOTHESES))
-        )
+        one, other = (paired_bootstrap(*pair, REFERENCES, metric=metric, resamples=99) for pair in ((HYPOTHESES, near), (near, HYPOTHESES)))
         assert one == other == paired_bootstrap(HYPOTHESES, near, REFERENCES, metric=metric, resamples=99)
 
 

@@ -22,9 +22,9 @@ TEXTS = [
 ] * 5
 TRAINED = {kind: train_tokenizer(kind, TEXTS, 700) for kind in KINDS}
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
-LOOKALIKE = st.lists(
-    st.sampled_from(["<s>", "</s>", "<pad>", "[UNK]", "##", "￭a", *SPECIALS, "Ġ", "▁", " ", "\x1c", "a", "ü", "́"])
-).map("".join)
+LOOKALIKE = st.lists(st.sampled_from(["<s>", "</s>", "<pad>", "[UNK]", "##", "￭a", *SPECIALS, "Ġ", "▁", " ", "\x1c", "a", "ü", "́"])).map(
+    "".join
+)
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 

@@ -93,9 +93,7 @@ def test_a_wrong_type_is_told_with_its_path(path: str, kind: Any, value: Any) ->
 
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        from_json(
-            Recipe, {"sead": 1, "training": {"rate": "fast", "steps": 1.5}, "tokens": {"kind": "bp"}, "model": {}}, "recipe.json"
-        )
+        from_json(Recipe, {"sead": 1, "training": {"rate": "fast", "steps": 1.5}, "tokens": {"kind": "bp"}, "model": {}}, "recipe.json")
     text = str(caught.value)
     for part in (
         "unknown field `sead` (did you mean `seed`?)",
@@ -127,8 +125,7 @@ def test_overrides() -> None:
         (
             "training.schedule",
             "cosin",
-            "`--training.schedule` should be one of 'cosine', 'inverse_root', 'constant', not `cosin`\n"
-            "Hint: did you mean `cosine`?",
+            "`--training.schedule` should be one of 'cosine', 'inverse_root', 'constant', not `cosin`\nHint: did you mean `cosine`?",
         ),
         ("tokens.joint", "maybe", "`--tokens.joint` should be true or false, not `maybe`"),
     ],
@@ -144,8 +141,7 @@ def test_options_of_a_model() -> None:
     with pytest.raises(UnknownName) as caught:
         choose("translation", "transformer", {"dept": "4"})
     assert str(caught.value) == (
-        "unknown option of `transformer`: `--model.dept`\n"
-        "Hint: did you mean `--model.depth`? `headway show transformer` lists them all."
+        "unknown option of `transformer`: `--model.dept`\nHint: did you mean `--model.depth`? `headway show transformer` lists them all."
     )
     with pytest.raises(ConfigError, match=r"`--model.norm` should be one of 'pre', 'post', 'deep', not `pri`\nHint: did you mean `pre`"):
         choose("translation", "transformer", {"norm": "pri"})
