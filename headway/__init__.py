@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from headway.core.recipe import Recipe
 
 # torch's threads wait for each other by spinning. When another program wants a core, they spin against it, and a training step takes
-# several times as long; sleeping at once costs a wake-up for each of the many short operations of a decoding step. So: spin for about
-# as long as such an operation lasts, then sleep (measured: docs/findings.md). Must be set before torch is loaded.
+# several times as long; sleeping at once costs a wake-up for each of the many short operations of a step. So: spin for a while, then
+# sleep (how long was measured: docs/findings.md). Must be set before torch is loaded.
 if "OMP_WAIT_POLICY" not in os.environ:
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    os.environ.setdefault("GOMP_SPINCOUNT", "100000")
 
 __version__ = "0.1.0"
 __all__ = ["lab", "load", "train"]

@@ -14,6 +14,7 @@ report.html              all of it to look at
 
 import dataclasses
 import shutil
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -171,7 +172,7 @@ def _seconds_per_step(loop: Loop, began: float) -> float:
     loop.validation(loop.learner.average)  # an untrained model writes to the limit: more than validations will cost
     once = 0.5 * (time.monotonic() - start)
     left = max(0.5 * budget, budget - (time.monotonic() - began) - 13 * once)
-    return sum(times[1:]) / (len(times) - 1) * budget / left
+    return statistics.median(times[1:]) * budget / left  # the mean would plan for every hiccup of the first seconds
 
 
 def _refuse_changes(asked: Recipe, made: Plan, corpus: Any, out: Path) -> None:

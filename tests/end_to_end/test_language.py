@@ -79,6 +79,7 @@ def test_text_from_a_pipe_and_a_folder(story: Path, tmp_path: Path, monkeypatch:
     for number, source in enumerate(("-", str(tmp_path / "folder"))):
         out = tmp_path / f"run{number}"
         assert main(["train", "language", "--text", source, *SMALL, "--steps", "2", "--quiet", "--out", str(out)]) == 0
+    assert (tmp_path / "run0" / "standard_input").read_bytes() == story.read_bytes(), "what came through the pipe is kept"
     weights = [read_tensors(tmp_path / f"run{n}" / "weights.safetensors") for n in (0, 1)]
     assert all(bool((a == weights[1][name]).all()) for name, a in weights[0].items()), "the same text gives the same model"
 

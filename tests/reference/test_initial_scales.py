@@ -24,6 +24,9 @@ from headway.layers.recurrences.lru import LRU
 from headway.layers.recurrences.mamba import Mamba
 from headway.layers.recurrences.s4 import S4
 from headway.layers.recurrences.s5 import S5
+from headway.models import blocks, gpt
+from headway.models.blocks import Blocks
+from headway.models.gpt import GPT
 
 pytestmark = pytest.mark.usefixtures("doubles")
 
@@ -80,6 +83,15 @@ def test_states_and_outputs_of_an_lru_keep_the_variance_of_white_noise() -> None
     h = torch.complex(*torch.randn(2, 100, 400) / math.sqrt(2))
     y = (h @ torch.view_as_complex(mixer.C.detach()).T).real
     assert y.std().item() == pytest.approx(1.0, abs=0.03)
+
+
+def test_blocks_of_language_models_start_quietly() -> None:
+    """Those of GPT as the identity, to the last bit; those of any other mixer with a feed-forward network that sees nothing."""
+    x = torch.randn(2, 5, 8)
+    for block in GPT(gpt.Config(width=8, depth=2, heads=2, inner=12, context=5), 7).blocks:
+        assert torch.equal(block(x), x)
+    for block in Blocks(blocks.Config(mixer="lstm", width=8, depth=2, heads=2, inner=12), 7).blocks:
+        assert torch.equal(block.feedforward(x), block.feedforward.down.bias.expand_as(x)) and not torch.equal(block.mixer(x), 0 * x)
 
 
 STEPS: dict[str, Callable[[], Tensor]] = {
