@@ -6,14 +6,18 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from headway.data.tokens import train_tokenizer
+from headway.data.windows import WindowBatch
 from headway.decode.sample import narrowed, sample
 from headway.evaluate import language
 from headway.evaluate.language import predict
 from headway.models.gpt import GPT, Config, presets
+from headway.tasks.language import Language
 
 
 def shaken(seed: int, vocabulary: int, context: int, depth: int = 1) -> GPT:
@@ -81,6 +85,15 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(
     assert found.tokens == judged == length - 1 and found.nats == pytest.approx(nats / judged, abs=1e-10)
     assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length))
     assert found.perplexity == pytest.approx(math.exp(nats / judged))
+
+
+def test_the_loss_is_torchs_cross_entropy_of_the_next_token() -> None:
+    model, ids = shaken(4, 11, 8), torch.randint(11, (3, 8))
+    loss, nll, count = Language(train_tokenizer("bytes", ["text"], 260), 8).loss(model, WindowBatch(ids), 0.1)
+    logits, wanted = model.logits(model(ids[:, :-1])).flatten(0, 1), ids[:, 1:].flatten()
+    for found, smoothing in ((loss, 0.1), (nll, 0.0)):
+        torch.testing.assert_close(found, F.cross_entropy(logits, wanted, reduction="sum", label_smoothing=smoothing))
+    assert count == 21
 
 
 def test_the_standard_error_is_that_of_resampled_windows() -> None:
