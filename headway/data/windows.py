@@ -64,12 +64,12 @@ def tokenise(part: Part, tokenizer: Tokenizer, path: Path) -> tuple[np.ndarray, 
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(partial, "wb") as file:
-            for number, document in enumerate(part.documents()):
+            for document in part.documents():
                 for order, piece in enumerate(document):
+                    mark = [tokenizer.eos] if written and not order else []  # between documents, not before the first
                     written += len(piece.encode())
                     lent = spaced and order > 0 and piece.startswith(" ")
                     ids = tokenizer.encode([piece[1:] if lent else piece])[0]
-                    mark = [tokenizer.eos] if number and not order else []
                     np.asarray(mark + ids, dtype=kind).tofile(file)
         partial.replace(path)
     return (np.memmap(path, dtype=kind, mode="r") if path.stat().st_size else np.zeros(0, kind)), written

@@ -174,3 +174,13 @@ def test_windows_begin_anywhere_and_come_in_any_order() -> None:
     assert len(windows) == 1 and {abs(a - b) for a, b in starts} == {16}
     assert {min(pair) for pair in starts} == set(range(13)), "the shift is random"
     assert 70 < sum(a < b for a, b in starts) < 130, "the order is random: 4.2 standard errors of a coin"
+
+
+def test_no_part_begins_with_the_end_mark(tmp_path: Path) -> None:
+    """Cut in the middle of the third document: nothing stands before it in its part, so nothing is parted there."""
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": word * 9}) + "\n" for word in ("ab", "cd", "ef")))
+    text = Text(str(tmp_path / "a.jsonl"))
+    tokenizer = train_tokenizer("characters", ["abcdef"], 300)
+    for share, marks in ((0.7, 0), (0.5, 1)):
+        end, _ = tokenise(halves(text, share)[1], tokenizer, tmp_path / "end.tokens")
+        assert end[0] != tokenizer.eos and (np.asarray(end) == tokenizer.eos).sum() == marks
