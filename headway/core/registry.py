@@ -120,6 +120,9 @@ def _facts(node: Node) -> dict[str, Any]:
     for item in node.body:
         if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
             facts[item.targets[0].id] = _literal(item.value)
+        elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Tuple) and isinstance(item.value, ast.Tuple):
+            names = [name.id for name in item.targets[0].elts if isinstance(name, ast.Name)]
+            facts |= dict(zip(names, map(_literal, item.value.elts), strict=False))
     return facts
 
 
@@ -173,9 +176,7 @@ def get(room: str, name: str) -> Entry:
 
 def mixers() -> dict[str, Entry]:
     """The layers that can be the causal mixer of a language model, by name."""
-    attend = {n: e for n, e in entries("attention").items() if "mask" in e.facts["arguments"]}
-    recur = {n: e for n, e in entries("recurrences").items() if not {"cell", "layers"} & set(e.facts["arguments"])}
-    return attend | recur
+    return {n: e for room in ("attention", "recurrences") for n, e in entries(room).items() if "sees" in e.facts}
 
 
 def mixer(name: str) -> Entry:

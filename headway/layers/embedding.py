@@ -20,6 +20,7 @@ class Embedding(nn.Module):
     """
 
     aliases = ("word embedding", "token embedding", "tied embeddings", "weight tying")
+    roles = {"weight": "table"}
 
     def __init__(self, vocabulary: int, width: int) -> None:
         super().__init__()

@@ -59,7 +59,7 @@ class Blocks(Decoder):
             raise ConfigError(f"`{c.mixer}` cannot be made with the options {c.options}: {problem}", hint) from problem
         residual: Any = partial(PreNorm, norm=LayerNorm)
         blocks: list[nn.Module] = [Block(c.width, m, Feedforward(c.width, c.inner, squared_relu), residual, c.dropout) for m in made]
-        placed = c.position == "sinusoidal" or (c.position == "auto" and attends and not hasattr(make, "placed"))
+        placed = c.position == "sinusoidal" or (c.position == "auto" and make.needs_positions)
         position = registry.get("positions", "sinusoidal").load()(c.width) if placed else None
         words, output = Embedding(vocabulary, c.width), Embedding(vocabulary, c.width)
         super().__init__(words, position, blocks, LayerNorm(c.width), output, c.dropout)

@@ -20,6 +20,7 @@ class BigBird(Sparse):
     """
 
     aliases = ("Big Bird", "BigBird", "sparse interactions", "sparse attention")
+    sees, needs_positions = "mask", True
     u: Tensor
 
     def __init__(

@@ -16,6 +16,7 @@ class Linear(Kernel):
     """
 
     aliases = ("linear attention", "linear attention approximations", "linear transformer")
+    sees, needs_positions = "mask", True
 
     def __init__(self, width: int, heads: int, mask: Mask | None = None) -> None:
         super().__init__(width, heads, mask, features=width // heads)

@@ -19,6 +19,8 @@ class Linformer(nn.Module):
     """
 
     aliases = ("Linformer", "low-rank attention", "projection tricks to O(L)")
+    sees, needs_positions = "all", True
+    roles = {"e": "matrix", "f": "matrix"}
     causal = False
 
     def __init__(self, width: int, heads: int, mask: Mask | None = None, rank: int = 64, longest: int = 512) -> None:

@@ -19,6 +19,7 @@ class Longformer(Sparse):
     """
 
     aliases = ("Longformer", "sliding window attention", "dilated window attention")
+    sees, needs_positions = "mask", True
 
     def __init__(self, width: int, heads: int, mask: Mask | None = None, window: int = 128, dilation: int = 1, first: int = 1) -> None:
         at_least(0, window=window, first=first)
@@ -39,8 +40,8 @@ class Longformer(Sparse):
         everybody = torch.arange(min(self.first, length), device=real.device).expand(len(s), -1)
         return t, torch.cat((everybody, s), 1)[None]
 
-    def sees(self, t: Int[Tensor, "..."], s: Int[Tensor, "..."]) -> Bool[Tensor, "..."]:
-        return super().sees(t, s) & ((s < self.first) | ((t - s).abs() <= self.window * self.dilation))
+    def keeps(self, t: Int[Tensor, "..."], s: Int[Tensor, "..."]) -> Bool[Tensor, "..."]:
+        return super().keeps(t, s) & ((s < self.first) | ((t - s).abs() <= self.window * self.dilation))
 
     def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Cache]:
         """One position. The state holds the global keys, then the latest ones: distances need no count of positions."""

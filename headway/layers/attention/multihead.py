@@ -22,6 +22,7 @@ class Multihead(nn.Module):
     """
 
     aliases = ("multi-head attention", "self-attention", "MHSA", "masked attention", "causal attention")
+    sees, needs_positions = "mask", True
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ class Performer(Kernel):
     """
 
     aliases = ("Performer", "FAVOR+", "positive random features", "math tricks to O(L)")
+    sees, needs_positions = "mask", True
     w: Tensor
 
     def __init__(self, width: int, heads: int, mask: Mask | None = None, features: int = 256) -> None:

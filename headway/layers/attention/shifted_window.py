@@ -21,6 +21,7 @@ class ShiftedWindow(nn.Module):
     """
 
     aliases = ("Swin attention", "shifted window attention", "W-MSA", "SW-MSA")
+    roles = {"table": "table"}
     shape = "grid"
 
     def __init__(self, width: int, heads: int, window: int, shift: int) -> None:

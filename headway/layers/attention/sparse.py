@@ -37,7 +37,7 @@ class Sparse(nn.Module):
         """
         raise TypeError(f"`{type(self).__name__}` is a sparse attention without a plan")
 
-    def sees(self, t: Int[Tensor, "..."], s: Int[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    def keeps(self, t: Int[Tensor, "..."], s: Int[Tensor, "..."]) -> Bool[Tensor, "..."]:
         """Which of the planned keys s the query t keeps."""
         return (s >= 0) & (s <= t) if self.causal else (s >= 0).expand(torch.broadcast_shapes(t.shape, s.shape))
 
@@ -46,7 +46,7 @@ class Sparse(nn.Module):
         t, s = self.plan(length, torch.tensor([length], device=self.output.weight.device))
         t, s = t[:, :, None], s[0, :, None, :]
         seen = torch.zeros(t.numel(), length + 1, dtype=torch.bool, device=t.device)  # the last column takes what is not seen
-        seen[t.expand(-1, -1, s.shape[-1]), s.where(self.sees(t, s), length)] = True
+        seen[t.expand(-1, -1, s.shape[-1]), s.where(self.keeps(t, s), length)] = True
         seen = seen[:length, :length]
         seen[: self.first] = True
         return seen.tril() if self.causal else seen
@@ -58,7 +58,7 @@ class Sparse(nn.Module):
         positions = torch.arange(length, device=x.device)
         t, s = self.plan(length, positions[-1:] + 1 if keep is None else (keep * (positions + 1)).amax(1))
         row, queries, keys = torch.arange(batch, device=x.device)[:, None, None], t.clamp(max=length - 1)[None], s.clamp(min=0)
-        allowed = self.sees(t[:, :, None], s[:, :, None, :])  # b n q k
+        allowed = self.keeps(t[:, :, None], s[:, :, None, :])  # b n q k
         if keep is not None:
             allowed = allowed & keep[row, keys][:, :, None, :]
         # A query without any key (padding, or the rest of the last block) is thrown away, but NaN in some kernels: let it see everything.

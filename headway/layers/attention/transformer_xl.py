@@ -25,7 +25,8 @@ class TransformerXL(nn.Module):
     """
 
     aliases = ("Transformer-XL", "segment-level recurrence", "segment recurrence")
-    causal, placed = True, True  # places are known inside: nothing needs to be added to the embeddings
+    sees, needs_positions = "past", False
+    causal = True
 
     def __init__(self, width: int, heads: int, mask: Mask | None = None, segment: int = 64, memory: int = 64) -> None:
         super().__init__()

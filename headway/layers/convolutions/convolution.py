@@ -23,6 +23,7 @@ class Convolution(nn.Module):
         "1-D convolution", "convolutional layer", "cross-correlation", "weight sharing", "Toeplitz matrix",
         "valid convolution", "same zero padding", "circular convolution", "causal convolution",
     )  # fmt: skip
+    roles = {"weight": "matrix"}
 
     def __init__(self, inputs: int, width: int, kernel: int, boundary: Boundary, stride: int = 1) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ class Convolution2d(nn.Module):
     """
 
     aliases = ("2-D convolution", "convolution of images", "convolution filter", "feature map", "S-CONV", "doubly blocked Toeplitz matrix")
+    roles = {"weight": "matrix"}
 
     def __init__(self, inputs: int, width: int, kernel: int, boundary: Boundary, stride: int = 1) -> None:
         super().__init__()

@@ -17,6 +17,8 @@ class Lifting(nn.Module):
     Cohen & Welling 2016, https://arxiv.org/abs/1602.07576, section 6.1.
     """
 
+    roles = {"weight": "matrix"}
+
     def __init__(self, inputs: int, width: int, kernel: int, boundary: Boundary) -> None:
         super().__init__()
         demand_sizes({"inputs": inputs, "width": width, "kernel": kernel})
@@ -41,6 +43,7 @@ class GroupConvolution(nn.Module):
     """
 
     aliases = ("p4 group convolution", "G-CNN", "group-CNN", "rotation-equivariant convolution", "p4")
+    roles = {"weight": "matrix"}
 
     def __init__(self, inputs: int, width: int, kernel: int, boundary: Boundary) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ class Local(nn.Module):
     """
 
     aliases = ("S-LOCAL", "locally connected layer", "unshared convolution", "S-FC twin")
+    roles = {"weight": "map", "bias": "vector"}
 
     def __init__(self, inputs: int, width: int, size: tuple[int, int], kernel: int, boundary: Boundary, stride: int = 1) -> None:
         super().__init__()

@@ -13,6 +13,7 @@ class LearnedGrid(nn.Module):
     """
 
     aliases = ("2-D positional embedding", "2D learned positions", "patch positions")
+    roles = {"rows": "table", "columns": "table"}
     shape = "grid"
 
     def __init__(self, width: int, longest: int = 64) -> None:

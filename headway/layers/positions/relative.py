@@ -13,6 +13,7 @@ class Relative(nn.Module):
     """
 
     aliases = ("Transformer-XL positions", "relative positional encoding", "relative position")
+    roles = {"u": "vector", "v": "vector", "weight": "map"}
     inside = True
 
     def __init__(self, width: int, heads: int) -> None:

@@ -16,6 +16,7 @@ class Antisymmetric(GatedRecurrence):
     """
 
     aliases = ("antisymmetric RNN", "AntisymmetricRNN")
+    sees, needs_positions = "past", False
     gates, vectors = 1, 1
 
     def __init__(self, inputs: int, width: int, epsilon: float = 0.1, gamma: float = 0.01) -> None:

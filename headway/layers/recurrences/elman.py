@@ -13,6 +13,7 @@ class Elman(GatedRecurrence):
     """
 
     aliases = ("RNN", "simple recurrent network", "vanilla RNN", "recurrent neural network")
+    sees, needs_positions = "past", False
     gates, vectors = 1, 1
     fused = staticmethod(torch.rnn_tanh)
 

@@ -15,6 +15,7 @@ class GRU(GatedRecurrence):
     """
 
     aliases = ("gated recurrent unit",)
+    sees, needs_positions = "past", False
     gates, vectors = 3, 1
     fused = staticmethod(torch.gru)
 

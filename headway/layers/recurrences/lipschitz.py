@@ -19,6 +19,7 @@ class Lipschitz(GatedRecurrence):
     """
 
     aliases = ("Lipschitz RNN", "LipschitzRNN")
+    sees, needs_positions = "past", False
     gates, vectors = 1, 1
 
     def __init__(self, inputs: int, width: int, epsilon: float = 0.03, beta: float = 0.75, gamma: float = 0.001) -> None:

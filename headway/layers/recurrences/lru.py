@@ -20,6 +20,8 @@ class LRU(Diagonal):
     """
 
     aliases = ("linear recurrent unit", "Resurrecting recurrent neural networks")
+    sees, needs_positions = "past", False
+    roles = {"nu": "rate", "theta": "rate", "gamma": "rate", "B": "map", "C": "map", "D": "matrix"}
 
     def __init__(self, inputs: int, width: int, states: int = 64, r_min: float = 0.9, r_max: float = 0.999) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ class LSTM(GatedRecurrence):
     """
 
     aliases = ("long short-term memory",)
+    sees, needs_positions = "past", False
     gates, vectors = 4, 2
     fused = staticmethod(torch.lstm)
 

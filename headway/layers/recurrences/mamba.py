@@ -24,6 +24,8 @@ class Mamba(nn.Module):
     """
 
     aliases = ("selective state space", "selective scan", "S6")
+    sees, needs_positions = "past", False
+    roles = {"A": "rate", "D": "vector"}
     causal = True
 
     def __init__(self, inputs: int, width: int, states: int = 16, expand: int = 2, window: int = 4) -> None:

@@ -15,6 +15,7 @@ class MinGRU(GatedScan):
     """
 
     aliases = ("minimal GRU", "linear recurrent model", "Were RNNs all we needed?")
+    sees, needs_positions = "past", False
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__(inputs, width, products=2)  # G and V

@@ -14,6 +14,7 @@ class MinLSTM(GatedScan):
     """
 
     aliases = ("minimal LSTM",)
+    sees, needs_positions = "past", False
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__(inputs, width, products=3)  # G of f, G of i, and V

@@ -20,6 +20,8 @@ class S4(nn.Module):
     """
 
     aliases = ("S4D", "structured state space", "structured state-space model", "state space model", "SSM")
+    sees, needs_positions = "past", False
+    roles = {"dt": "rate", "decay": "rate", "omega": "rate", "C": "map", "D": "vector"}
     causal = True
 
     def __init__(self, inputs: int, width: int, states: int = 64, dt_min: float = 1e-3, dt_max: float = 1e-1) -> None:

@@ -29,6 +29,8 @@ class S5(Diagonal):
     """
 
     aliases = ("simplified state space", "S5 state space", "MIMO state space")
+    sees, needs_positions = "past", False
+    roles = {"dt": "rate", "decay": "rate", "omega": "rate", "B": "map", "C": "map", "D": "matrix"}
 
     def __init__(self, inputs: int, width: int, states: int = 64, dt_min: float = 1e-3, dt_max: float = 1e-1) -> None:
         super().__init__()

@@ -11,6 +11,7 @@ class Additive(nn.Module):
     """
 
     aliases = ("Bahdanau attention", "MLP attention", "concat attention")
+    roles = {"vector": "vector"}
     scale = None  # no fused kernel computes this score
 
     def __init__(self, width: int) -> None:

@@ -12,6 +12,7 @@ class Multiplicative(Product):
     """
 
     aliases = ("Luong attention", "Luong general", "bilinear attention")
+    roles = {"weight": "matrix"}
 
     def __init__(self, width: int) -> None:
         super().__init__()
