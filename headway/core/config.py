@@ -1,18 +1,20 @@
-"""Configurations: frozen dataclasses, to and from JSON, with overrides such as `--training.rate 1e-3`.
+"""Configurations: frozen dataclasses, to and from JSON, and from the words of a command line.
 
-Whatever comes from a file or a command line is checked against the field types, and all problems are told at once.
+Whatever comes from a file or a command line is checked against the field types, and all problems are reported at once.
 """
 
+import ast
 import dataclasses
 import json
 import types
 import typing
+from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from headway.core import registry
-from headway.core.errors import ConfigError, UnknownName, nearest, together
+from headway.core.errors import ConfigError, UnknownName, nearest, raise_all
 
 T = TypeVar("T")
+Value = int | float | bool | str | dict[str, int | float] | None  # of an option
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +22,10 @@ class Choice:
     """Something registered, by name, with the options that differ from its defaults."""
 
     name: str
-    options: dict[str, int | float | bool | str | dict[str, int | float] | None] = dataclasses.field(default_factory=dict)
+    options: dict[str, Value] = dataclasses.field(default_factory=dict)
+
+    def describe(self) -> str:
+        return f"{self.name} ({', '.join(f'{k} {v}' for k, v in self.options.items())})" if self.options else self.name
 
 
 def to_json(value: Any) -> Any:
@@ -32,11 +37,11 @@ def to_json(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-def from_json(cls: type[T], value: Any, where: str) -> T:
+def from_json(cls: type[T], value: Any, where: str, hint: str = "the file was edited or damaged; restore it or train again.") -> T:
     """A configuration from plain JSON values; `where` names the file in messages."""
     problems: list[str] = []
     result = _build(cls, value, "", problems)
-    together(problems, ConfigError, f"`{where}` does not fit", "the file was edited or damaged; restore it or train again.")
+    raise_all(problems, ConfigError, f"`{where}` does not fit", hint)
     return typing.cast(T, result)
 
 
@@ -45,13 +50,17 @@ def _name(kind: Any) -> str:
         return "one of " + ", ".join(repr(a) for a in get_args(kind))
     if get_origin(kind) in (Union, types.UnionType):
         return " or ".join("nothing" if a is type(None) else _name(a) for a in get_args(kind))
-    named: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-    return named.get(kind) or str(getattr(kind, "__name__", kind))
+    if get_origin(kind) in (tuple, list):
+        return f"a list, each {_name(get_args(kind)[0])}"
+    names: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    return names.get(kind) or str(getattr(kind, "__name__", kind))
 
 
 def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
     """`value` as `kind`, or a problem noted."""
     origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, dict):
             problems.append(f"`{path.rstrip('.') or 'the whole file'}` should be an object, not {json.dumps(value)[:60]}")
@@ -77,9 +86,9 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
     elif origin is Literal:
         if any(type(value) is type(a) and value == a for a in arguments):
             return value
-    elif origin is tuple:
+    elif origin in (tuple, list):
         if isinstance(value, list | tuple):
-            return tuple(_build(arguments[0], item, f"{path}{i}.", problems) for i, item in enumerate(value))
+            return origin(_build(arguments[0], item, f"{path}{i}.", problems) for i, item in enumerate(value))
     elif origin is dict:
         if isinstance(value, dict):
             return {str(k): _build(arguments[1], v, f"{path}{k}.", problems) for k, v in value.items()}
@@ -96,8 +105,8 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
 
 def parse(kind: Any, text: str, name: str) -> Any:
     """A word of the command line as a value of type `kind`."""
-    if get_origin(kind) is tuple:
-        return tuple(parse(get_args(kind)[0], part.strip(), name) for part in text.split(",") if part.strip())
+    if get_origin(kind) in (tuple, list):
+        return get_origin(kind)(parse(get_args(kind)[0], part.strip(), name) for part in text.split(",") if part.strip())
     lowered = text.lower()
     candidates: list[Any] = []
     for convert in (int, float):
@@ -120,63 +129,53 @@ def parse(kind: Any, text: str, name: str) -> Any:
     raise ConfigError(f"`--{name}` should be {_name(kind)}, not `{text}`", f"did you mean `{guess}`?" if guess else "")
 
 
-_SCALARS = {"int": int, "float": float, "str": str, "bool": bool, "None": type(None)}
+NAMES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "tuple": tuple, "dict": dict}
 
 
 def option_type(annotation: str) -> Any:
-    """The type of an option, from its annotation as it stands in the file: `int | None`, `Literal["pre", "post"]`, `tuple[int, ...]`."""
-    if annotation.startswith("Literal["):
-        import ast
-
-        inner = ast.literal_eval("(" + annotation[len("Literal[") : -1] + ",)")
-        return Literal[inner]
-    if annotation.startswith("tuple["):
-        item = _SCALARS[annotation[len("tuple[") :].partition(",")[0].strip()]
-        return tuple[item, ...]  # type: ignore[valid-type]
-    members = [_SCALARS[part.strip()] for part in annotation.split("|")]
-    return members[0] if len(members) == 1 else Union[tuple(members)]  # noqa: UP007
+    """The type that an annotation writes: `int | None`, `Literal["pre", "post"]`, `tuple[int, ...]`, `dict[str, int | float]`."""
+    return _type(ast.parse(annotation, mode="eval").body)
 
 
-def choose(task: str, name: str, options: dict[str, str]) -> Choice:
-    """A model for a task with options as typed on a command line; every misspelling is caught without importing anything.
-
-    For language any causal mixer is a model too: `mamba` is the model `blocks` with that mixer.
-    """
-    known = registry.models(task)
-    mixers = registry.mixers() if task == "language" else {}
-    entry = next((e for e in (*known.values(), *mixers.values()) if registry.named(e, name)), None)
-    if entry is None:
-        raise UnknownName("model", name, [*known, *mixers, *(a for e in known.values() for a in e.aliases)], "headway list models")
-    own = {option.name: option for option in entry.options}
-    outer = {o.name: o for o in known["blocks"].options if o.name not in ("mixer", "options")} if entry.name in mixers else {}
-    values: dict[str, Any] = {}
-    inner: dict[str, Any] = {}
-    for key, text in options.items():
-        if key not in own and key not in outer:
-            every = [f"--model.{f}" for f in (*outer, *own)]
-            raise UnknownName(f"option of `{entry.name}`:", f"--model.{key}", every, f"headway show {entry.name}")
-        chosen = inner if outer and key not in outer else values
-        chosen[key] = parse(option_type((outer | own if outer else own)[key].type), text, f"model.{key}")
-    if not outer:
-        return Choice(entry.name, values)
-    return Choice("blocks", {"mixer": entry.name} | values | ({"options": inner} if inner else {}))
+def _type(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=None):
+            return type(None)
+        case ast.Constant(value=value) if value is Ellipsis:
+            return value
+        case ast.Name(id=name) if name in NAMES:
+            return NAMES[name]
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return Union[_type(left), _type(right)]  # noqa: UP007 - at run time
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
+            return Literal[ast.literal_eval(inner)]
+        case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in NAMES:
+            items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return types.GenericAlias(NAMES[name], tuple(_type(item) for item in items))
+    raise ConfigError(f"`{ast.unparse(node)}` is not a type that an option can have", "int, float, str, bool, None, Literal, list, tuple, dict.")
 
 
 def override(config: T, path: str, text: str, prefix: str = "") -> T:
-    """The configuration with the field at `path` (`training.rate`) replaced by what the command line says."""
-    head, _, rest = path.partition(".")
+    """The configuration with the field `path` (`rate`) replaced by what the command line says; `prefix` stands before it there."""
     hints = typing.get_type_hints(type(config))
-    if head not in hints or (rest and not dataclasses.is_dataclass(getattr(config, head))):
+    if path not in hints:
         raise UnknownName("option", f"--{prefix}{path}", [f"--{prefix}{name}" for name in hints])
-    current = getattr(config, head)
-    if rest:
-        return dataclasses.replace(config, **{head: override(current, rest, text, f"{prefix}{head}.")})  # type: ignore[type-var]
-    return dataclasses.replace(config, **{head: parse(hints[head], text, prefix + path)})  # type: ignore[type-var]
+    return dataclasses.replace(config, **{path: parse(hints[path], text, prefix + path)})  # type: ignore[type-var]
 
 
-def demand(*conditions: tuple[bool, str]) -> None:
-    """For the `__post_init__` of a configuration: what does not hold is told, all at once."""
-    together([text for holds, text in conditions if not holds], ConfigError, "these options do not fit together")
+def replaced(config: T, values: Mapping[str, Any], where: str) -> T:
+    """The configuration with these fields replaced, each of the right type; for values that a program gives."""
+    given = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}  # type: ignore[arg-type]
+    hint = "see its documentation for the fields there are."
+    return from_json(type(config), to_json(given) | {k: to_json(v) for k, v in values.items()}, where, hint)
+
+
+def require(*conditions: tuple[bool, str]) -> None:
+    """For the `__post_init__` of a configuration: what does not hold is reported, all at once."""
+    problems = [text for holds, text in conditions if not holds]
+    if len(problems) == 1:
+        raise ConfigError(problems[0])
+    raise_all(problems, ConfigError, "these options are not possible")
 
 
 def difference(old: Any, new: Any, path: str = "") -> list[str]:

@@ -73,7 +73,7 @@ class UnknownName(UsageError):
         super().__init__(f"unknown {kind} `{name}`", " ".join(parts))
 
 
-def together(problems: list[str], error: type[HeadwayError], title: str, hint: str = "") -> None:
+def raise_all(problems: list[str], error: type[HeadwayError], title: str, hint: str = "") -> None:
     """Raise all problems at once, so that nobody mends a file one error at a time."""
     if problems:
         shown = problems[:20] + ([f"... and {len(problems) - 20} more"] if len(problems) > 20 else [])

@@ -33,7 +33,7 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise DiskError(f"cannot write `{path}`: {reason}", "choose another place to write to.") from problem
 
 
-def expect_writable(path: Path) -> None:
+def require_writable(path: Path) -> None:
     """Say now, before the work is done, that its result could not be written there."""
     with disk_errors(path):
         if path.is_dir() or not path.name:
@@ -124,15 +124,3 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"`{path}` is a directory, not a file") from problem
     except OSError as problem:
         raise DataError(f"cannot read `{path}`: {(problem.strerror or str(problem)).lower()}") from problem
-
-
-def expect_run(folder: Path) -> None:
-    """Say what is wrong if `folder` cannot be a run, without reading more than its names."""
-    try:
-        there = folder.is_dir()
-    except OSError:  # a whole sentence in the place of a directory: the name is too long to be one
-        there = False
-    if not there:
-        raise RunError(f"there is no directory `{folder}`", "a run is the directory that `headway train ... --out` made.")
-    if not (folder / "recipe.json").exists():
-        raise RunError(f"`{folder}` is not a run: there is no `recipe.json` in it", "`headway train ... --out` makes one.")

@@ -1,61 +1,48 @@
-"""What exists, found by reading the folders: a file in a room is an entry, and its name is the file's name.
+"""What exists, found by reading files: a file in a room is an entry, and its name is the file's name.
 
-A room is a folder (`models`, `layers/positions` ...). A file `rotary.py` in it that holds a class (or a function) of the same name is
-the entry `rotary`: one name in three places and no list to keep. The class says under which names the lectures know it (`aliases`; a
-class without is not an entry), and its options are the fields of the frozen dataclass `Config` in the same file. A room of small things is
-a file of them (`layers/activations.py`), and every class or function in it that says its lecture names is an entry; a function does so in
-its docstring: "Also called X, Y.". All of that is read from the syntax tree: nothing is imported before `load`, so `headway list`,
-`headway find` and every misspelt name answer without waiting for torch.
+A room is a folder or a file, listed in `headway/rooms.toml`. A file `rotary.py` in a folder room that holds a class (or a function) of the
+same name is the entry `rotary`: one name in three places and no list to keep. The class gives the names the lectures use (`aliases`;
+a class without is not an entry), and its options are the fields of the frozen dataclass `Config` (or, for a task, `Data`) in the same file.
+A room of small things is one file (`layers/activations.py`), and every class or function in it that gives its lecture names is an entry; a
+function does so in its docstring: "Also called X, Y.". All of that is read from the syntax tree: nothing is imported before `load`, so
+`headway list`, `headway find` and every misspelt name answer without waiting for torch.
+
+Things of other packages are entries, too: `my_package.mixers:MyMixer` wherever a name is accepted, and whatever an installed package
+announces as an entry point of the group `headway.<room>` (`headway.models`, `headway.recurrences`, `headway.tasks` ...).
 """
 
 import ast
 import importlib
+import importlib.metadata
+import importlib.util
+import inspect
 import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from headway.core.errors import UnknownName, nearest
+from headway.core.errors import UnknownName, UsageError, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
-
-ROOMS = {
-    "models": "models",
-    "attention": "layers/attention",
-    "scores": "layers/scores",
-    "positions": "layers/positions",
-    "recurrences": "layers/recurrences",
-    "convolutions": "layers/convolutions",
-    "norms": "layers/norms",
-    "connections": "layers/connections",
-    "masks": "layers/masks.py",
-    "scans": "layers/recurrences/scan.py",
-    "activations": "layers/activations.py",
-    "initialisations": "layers/initialisation.py",
-    "layers": "layers",
-    "losses": "layers/cross_entropy.py",
-    "optimizers": "train/muon.py",
-    "schedules": "train/schedules.py",
-    "decoding": "decode/*.py",
-    "judging": "evaluate/*.py",
-    "tasks": "tasks",
-    "recipes": "recipes",
-}
-LAB = ("classical", "approximation", "barron", "depth", "geometry", "optimization", "generalization", "symmetry")
-ROOMS |= {f"lab/{module}": f"lab/{module}" for module in LAB}
+ROOMS: dict[str, str] = tomllib.loads((ROOT / "rooms.toml").read_text(encoding="utf-8"))
+LAB = tuple(room.removeprefix("lab/") for room in ROOMS if room.startswith("lab/"))
+OPTIONS = ("Config", "Data")  # the dataclass of a file whose fields are options
 Node = ast.ClassDef | ast.FunctionDef
 
 
 @dataclass(frozen=True)
 class Option:
-    """One field of an entry's `Config`: `width: int = 256  # what it means`."""
+    """One option of an entry: `width: int = 256  # what it means`."""
 
     name: str
     type: str
     default: Any
     meaning: str
+    required: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,11 +50,12 @@ class Entry:
     name: str
     room: str
     path: Path
+    module_name: str
     class_name: str
     doc: str
     aliases: tuple[str, ...]
     options: tuple[Option, ...]
-    facts: dict[str, Any] = field(compare=False)  # what else the class says of itself in literals, such as the `lecture` of an experiment
+    facts: dict[str, Any] = field(compare=False)  # what else the class declares in literals, such as `sees` of a mixer
 
     @property
     def summary(self) -> str:
@@ -75,7 +63,7 @@ class Entry:
 
     @property
     def module(self) -> Any:
-        return importlib.import_module("headway." + ".".join(self.path.relative_to(ROOT).with_suffix("").parts))
+        return _module(self.module_name)
 
     def load(self) -> Any:
         """The class itself (this imports it, and with it torch)."""
@@ -86,19 +74,21 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "", text.lower())
 
 
+# -- reading a file ----------------------------------------------------------------------------------------------------
+
+
 def _options(node: ast.ClassDef, lines: list[str]) -> Iterator[Option]:
     for item in node.body:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-            default = _literal(item.value)
-            _, _, meaning = lines[(item.end_lineno or item.lineno) - 1].partition("#")
-            yield Option(item.target.id, ast.unparse(item.annotation), default, meaning.strip())
+            _, _, meaning = lines[(item.end_lineno or item.lineno) - 1].partition("  # ")
+            yield Option(item.target.id, ast.unparse(item.annotation), _literal(item.value), meaning.strip(), item.value is None)
 
 
 def _literal(node: ast.expr | None) -> Any:
     try:
         return None if node is None else ast.literal_eval(node)
     except ValueError:
-        return None  # computed, so not for reading without an import
+        return None  # computed, so it cannot be read without an import
 
 
 def _arguments(node: Node) -> tuple[list[str], tuple[Option, ...]]:
@@ -126,26 +116,123 @@ def _facts(node: Node) -> dict[str, Any]:
     return facts
 
 
+def _entry(node: Node, nodes: dict[str, Node], text: str, name: str, room: str, path: Path, module: str) -> Entry:
+    """One class or function of a file as an entry."""
+    facts, doc = _facts(node), ast.get_docstring(node) or ""
+    called = re.search(r"\s*Also called ([^.]+)\.", doc) if isinstance(node, ast.FunctionDef) else None
+    aliases = tuple(re.split(r",\s+", called[1])) if called else tuple(facts.pop("aliases", None) or ())
+    facts["arguments"], options = _arguments(node)
+    facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
+    for holder in OPTIONS:
+        if isinstance(found := nodes.get(holder), ast.ClassDef):
+            options = tuple(_options(found, text.split("\n")))
+    doc = doc.replace(called[0], "") if called else doc
+    return Entry(name, room, path, module, node.name, doc, aliases, options, facts)
+
+
+def _nodes(text: str) -> dict[str, Node]:
+    return {node.name: node for node in ast.parse(text).body if isinstance(node, Node)}
+
+
 def _read(path: Path, room: str) -> Iterator[Entry]:
-    """The entries of a file: whatever in it says its lecture names, or in a folder room the one that has the name of the file."""
+    """The entries of a file: whatever in it gives its lecture names, or in a folder room the one that has the name of the file."""
     text = path.read_text(encoding="utf-8")
-    nodes = {node.name: node for node in ast.parse(text).body if isinstance(node, Node)}
-    config = nodes.get("Config")
+    nodes = _nodes(text)
+    module = "headway." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for name, node in nodes.items():
-        facts, doc = _facts(node), ast.get_docstring(node) or ""
-        called = re.search(r"\s*Also called ([^.]+)\.", doc) if isinstance(node, ast.FunctionDef) else None
-        if "aliases" not in facts and not called and room != "recipes":
-            continue  # furniture of the room, not one of its exhibits
+        named = "aliases" in _facts(node) or (isinstance(node, ast.FunctionDef) and "Also called" in (ast.get_docstring(node) or ""))
+        if not named and room != "recipes":
+            continue  # not an entry: it has no lecture name
         if not ROOMS[room].endswith(".py"):
             if _slug(name) != _slug(path.stem):
                 continue
             name = path.stem
-        aliases, doc = (tuple(re.split(r",\s+", called[1])), doc.replace(called[0], "")) if called else (facts.pop("aliases", ()), doc)
-        facts["arguments"], options = _arguments(node)
-        facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
-        if isinstance(config, ast.ClassDef):
-            options = tuple(_options(config, text.split("\n")))
-        yield Entry(name.lower(), room, path, node.name, doc, tuple(aliases), options, facts)
+        yield _entry(node, nodes, text, name.lower(), room, path, module)
+
+
+@cache
+def options_of(path: Path, class_name: str) -> tuple[Option, ...]:
+    """The fields of a dataclass in a file, as options."""
+    text = path.read_text(encoding="utf-8")
+    node = _nodes(text)[class_name]
+    return tuple(_options(node, text.split("\n"))) if isinstance(node, ast.ClassDef) else ()
+
+
+# -- things of other packages --------------------------------------------------------------------------------------------
+
+_objects: dict[str, Any] = {}  # classes that were given as objects: one of a notebook has no module that could be imported
+
+
+def reference(thing: Any) -> str:
+    """How a configuration writes down a class that somebody passes as an object: `my_package.mixers:MyMixer`."""
+    name = f"{thing.__module__}:{thing.__qualname__}"
+    _objects[name] = thing
+    return name
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        hint = "is its package installed, or is its folder on PYTHONPATH?"
+        raise UsageError(f"cannot import `{name}`: {problem}", hint) from problem
+
+
+def _referred(name: str, room: str) -> Entry:
+    """The entry of `package.module:Class`, read from its file; nothing but the packages above the module is imported."""
+    module, _, class_name = name.partition(":")
+    if name in _objects:
+        return _from_object(name, _objects[name], room)
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a file beside the person, as `python -m` does
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError) as problem:
+        raise UsageError(f"`{name}`: {problem}", "write `package.module:Class`, and see that the package can be imported.") from problem
+    if spec is None or spec.origin is None:
+        raise UsageError(f"`{name}`: there is no module `{module}`", "is its package installed, or is its folder on PYTHONPATH?")
+    path = Path(spec.origin)
+    text = path.read_text(encoding="utf-8")
+    nodes = _nodes(text)
+    if class_name not in nodes:
+        raise UnknownName(f"class of `{module}`:", class_name, nodes)
+    return _entry(nodes[class_name], nodes, text, name, room, path, module)
+
+
+def _from_object(name: str, thing: Any, room: str) -> Entry:
+    """The entry of a class that exists already, wherever it was written."""
+    module, _, class_name = name.partition(":")
+    facts = {key: value for parent in reversed(thing.__mro__) for key, value in vars(parent).items() if not key.startswith("_")}
+    parameters = inspect.signature(thing).parameters.values()
+    facts["arguments"], facts["functions"] = [p.name for p in parameters], []
+    numbers = (p for p in parameters if type(p.default) in (int, float))
+    options = tuple(Option(p.name, type(p.default).__name__, p.default, "") for p in numbers)
+
+    class Given(Entry):
+        def load(self) -> Any:
+            return thing
+
+    return Given(name, room, Path(module), module, class_name, inspect.getdoc(thing) or "", (), options, facts)
+
+
+@cache
+def _announced() -> dict[str, list[str]]:
+    """References that installed packages announce as entry points, by room."""
+    found: dict[str, list[str]] = {}
+    for point in importlib.metadata.entry_points():
+        if point.group.startswith("headway."):
+            found.setdefault(point.group.removeprefix("headway."), []).append(f"{point.name}={point.value}")
+    return found
+
+
+def _installed(room: str) -> Iterator[Entry]:
+    for text in _announced().get(room, ()):
+        name, _, value = text.partition("=")
+        entry = _referred(value, room)
+        yield Entry(name, room, entry.path, entry.module_name, entry.class_name, entry.doc, entry.aliases, entry.options, entry.facts)
+
+
+# -- asking --------------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -154,41 +241,48 @@ def entries(room: str) -> dict[str, Entry]:
     if room not in ROOMS:
         raise UnknownName("room", room, ROOMS)
     files = sorted(ROOT.glob(ROOMS[room] if ROOMS[room].endswith(".py") else ROOMS[room] + "/[!_]*.py"))
-    return {entry.name: entry for path in files for entry in _read(path, room)}
+    own = {entry.name: entry for path in files for entry in _read(path, room)}
+    return own | {entry.name: entry for entry in _installed(room)}
 
 
 def named(entry: Entry, name: str) -> bool:
-    """Whether the entry answers to this name, however it is spelt: `Multi-Head Attention` is `multi_head_attention`."""
+    """Whether this is a name of the entry, however it is spelt: `Multi-Head Attention` is `multi_head_attention`."""
     return _slug(name) in {_slug(n) for n in (entry.name, *entry.aliases)}
 
 
 def get(room: str, name: str) -> Entry:
-    """The entry of that name or lecture name; an unknown one raises with the nearest known."""
-    known = entries(room)
+    """The entry of that name, lecture name or reference; an unknown one raises with the nearest known."""
+    return among(entries(room), name, {"scores": "attention score"}.get(room, room.removesuffix("s")), room, f"headway list {room}")
+
+
+def among(known: dict[str, Entry], name: str, kind: str, room: str, listing: str) -> Entry:
+    """The one of these entries that has the name, or the class that a reference names; an unknown name raises with the nearest."""
+    if ":" in name:
+        return _referred(name, room)
     for entry in known.values():
         if named(entry, name):
             return entry
-    kind = {"scores": "attention score"}.get(room, room.removesuffix("s"))
     alias = nearest(name, [a for e in known.values() for a in e.aliases])
-    names = [*known, *([alias] if alias and not nearest(name, known) else [])]
-    raise UnknownName(kind, name, names, f"headway list {room}")
+    raise UnknownName(kind, name, [*known, *([alias] if alias and not nearest(name, known) else [])], listing)
+
+
+def declaring(*facts: str) -> dict[str, Entry]:
+    """The entries of all rooms whose class declares all of these: `declaring("sees")` are the mixers."""
+    return {n: e for room in ROOMS if not room.startswith("lab/") for n, e in entries(room).items() if set(facts) <= set(e.facts)}
 
 
 def mixers() -> dict[str, Entry]:
-    """The layers that can be the causal mixer of a language model, by name."""
-    return {n: e for room in ("attention", "recurrences") for n, e in entries(room).items() if "sees" in e.facts}
+    """The layers that mix the positions of a sequence, by name; each declares what it `sees`."""
+    return declaring("sees", "needs_positions")
 
 
 def mixer(name: str) -> Entry:
-    for entry in mixers().values():
-        if named(entry, name):
-            return entry
-    raise UnknownName("mixer", name, mixers(), "headway list recurrences")
+    return among(mixers(), name, "mixer", "mixers", "headway list recurrences")
 
 
-def models(task: str) -> dict[str, Entry]:
-    """The models of a task, by name."""
-    return {n: e for n, e in entries("models").items() if e.facts.get("task") == task}
+def models_for(reads: str, gives: str) -> dict[str, Entry]:
+    """The models that read and give what a task needs, by name."""
+    return {n: e for n, e in entries("models").items() if (e.facts.get("reads"), e.facts.get("gives")) == (reads, gives)}
 
 
 def find(words: str) -> list[Entry]:
@@ -201,13 +295,13 @@ def find(words: str) -> list[Entry]:
     def text(*parts: str) -> str:
         return " ".join(re.findall("[a-z0-9]+", " ".join(parts).lower()))
 
-    def begins(needle: str, told: str) -> bool:
-        return re.search(r"\b" + " ?".join(needle), told) is not None  # `prenorm` is written "pre-norm" or "pre norm" in a text
+    def begins(needle: str, description: str) -> bool:
+        return re.search(r"\b" + " ?".join(needle), description) is not None  # `prenorm` is written "pre-norm" or "pre norm" in a text
 
     def rank(entry: Entry) -> tuple[bool, int] | None:
-        names, told = text(entry.name, *entry.aliases), text(entry.doc)
+        names, description = text(entry.name, *entry.aliases), text(entry.doc)
         missing = [n for n in needles if n not in names and not begins(n, names)]
-        return (not named(entry, words), len(missing)) if all(begins(n, told) for n in missing) else None
+        return (not named(entry, words), len(missing)) if all(begins(n, description) for n in missing) else None
 
     ranked = [(rank(entry), entry) for room in ROOMS for entry in entries(room).values()] if needles else []
     return [entry for _, entry in sorted(((r, e) for r, e in ranked if r is not None), key=lambda pair: pair[0])]

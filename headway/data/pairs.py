@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from headway.core.errors import DataError, UsageError, together
+from headway.core.errors import DataError, UsageError, raise_all
 from headway.data.columns import HINT, Languages, Problem, Row, from_csv, from_jsonl, from_tsv
 from headway.data.drift import first_drift
 from headway.data.plaintext import lines_of, read_text, shown, spoken
@@ -125,7 +125,7 @@ def collected(rows: Iterable[Row | Problem], origin: str) -> Pairs:
     if len(bad) > len(good):
         unit = "unit" if ".tmx" in origin else "line"
         title = f"{spoken(origin)} cannot be used, {len(bad)} of {len(bad) + len(good)} {unit}s cannot be read"
-        together([f"{unit} {problem.line} {problem.message}" for problem in bad], DataError, title, HINT)
+        raise_all([f"{unit} {problem.line} {problem.message}" for problem in bad], DataError, title, HINT)
     if not good:
         raise DataError(f"{spoken(origin)} holds no pairs", "expected one pair per line after the header.")
     lines, sources, targets = zip(*good, strict=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.errors import ConfigError, DataError, together
+from headway.core.errors import ConfigError, DataError, raise_all
 
 Link = tuple[int, int]
 Matrix = NDArray[np.float64]
@@ -75,7 +75,7 @@ def read_pharaoh(lines: Iterable[str], name: str = "the alignment") -> tuple[lis
         links_of_line = [(match[2], (int(match[1]), int(match[3]))) for _, match in found if match]
         sure.append({link for sign, link in links_of_line if sign == "-"})
         possible.append({link for _, link in links_of_line})
-    together(problems, DataError, f"{name} is not in Pharaoh format", "write `source-target` from 0, `0-0 1-2`; possible: `1?2`.")
+    raise_all(problems, DataError, f"{name} is not in Pharaoh format", "write `source-target` from 0, `0-0 1-2`; possible: `1?2`.")
     return sure, possible
 
 

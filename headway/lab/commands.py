@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.core.errors import ConfigError, UsageError
-from headway.core.files import disk_errors, expect_writable, write_text, write_whole
+from headway.core.files import disk_errors, require_writable, write_text, write_whole
 from headway.core.registry import ROOT, Entry
 from headway.lab import catalog, errata
 
@@ -116,7 +116,7 @@ def _run(a: argparse.Namespace) -> int:
     if (a.set or a.network) and len(chosen) != 1:
         raise UsageError(f"`--set` and `--network` are for one experiment, not {len(chosen)}")
     if a.json:
-        expect_writable(Path(a.json))
+        require_writable(Path(a.json))
     out = a.out or (None if a.all else FOLDER)
     if len(chosen) == 1:
         results = [_one(a, chosen[0])]
@@ -183,7 +183,7 @@ def _write(result: "Result", folder: Path) -> str:
 
 def _report(a: argparse.Namespace) -> int:
     path = Path(a.out or "report.html")
-    expect_writable(path)
+    require_writable(path)
     results = _many(a, catalog.select(a.names) if a.names else catalog.every())
     from headway.lab.page import report_page
 

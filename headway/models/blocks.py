@@ -5,7 +5,7 @@ from typing import Any, Literal
 from torch import nn
 
 from headway.core import registry
-from headway.core.config import demand
+from headway.core.config import require
 from headway.core.errors import ConfigError
 from headway.layers.activations import squared_relu
 from headway.layers.block import Block
@@ -29,7 +29,7 @@ class Config:
     options: dict[str, int | float] = field(default_factory=dict)  # of the mixer: `headway show NAME`
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (min(self.width, self.depth, self.heads, self.inner) >= 1, "`width`, `depth`, `heads` and `inner` must be at least 1"),
             (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),

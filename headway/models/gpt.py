@@ -5,7 +5,7 @@ from typing import Any, Literal
 from torch import nn
 
 from headway.core import registry
-from headway.core.config import demand
+from headway.core.config import require
 from headway.layers.activations import ACTIVATIONS
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block
@@ -35,7 +35,7 @@ class Config:
 
     def __post_init__(self) -> None:
         sizes = (self.width, self.depth, self.heads, self.inner, self.context)
-        demand(
+        require(
             (min(sizes) >= 1, "`width`, `depth`, `heads`, `inner` and `context` must be at least 1"),
             (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),

@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import registry
-from headway.core.config import demand
+from headway.core.config import require
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding, both_sides
 from headway.layers.recurrences.bidirectional import Bidirectional
@@ -23,7 +23,7 @@ class Config:
     share: bool = True  # one embedding for source, target and output
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (min(self.width, self.depth) >= 1, "`width` and `depth` must be at least 1"),
             (self.width % 2 == 0 or not self.bidirectional, f"`width` {self.width} must be even: each direction gets a half"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),

@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import registry
-from headway.core.config import demand
+from headway.core.config import require
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block, CrossBlock
@@ -29,7 +29,7 @@ class Config:
     share: bool = True  # one embedding for source, target and output
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (
                 min(self.width, self.depth, self.heads, self.inner) >= 1,
                 "`width`, `depth`, `heads` and `inner` must be at least 1",

@@ -5,7 +5,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.layers.activations import squared_relu
 from headway.layers.attention.two_stream import TwoStream
 from headway.layers.embedding import Embedding
@@ -22,7 +22,7 @@ class Config:
     inner: int = 1024  # f, the width inside the feed-forward network
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (min(self.width, self.depth, self.heads, self.inner) >= 1, "`width`, `depth`, `heads` and `inner` must be at least 1"),
             (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
         )

@@ -1,12 +1,14 @@
 from headway.core.config import Choice
-from headway.core.recipe import Data, Recipe, Tokens, Training
+from headway.tasks.recipe import Recipe, Training
+from headway.tasks.translation import Data
 
 
-def demo() -> Recipe:
+def demo() -> Recipe[Data]:
     """A Transformer on the embedded grammar of English and German: about two minutes on a laptop, nothing to download."""
+    task, model = "translation", "transformer"
     return Recipe(
-        data=Data(grammar=40_000),
-        tokens=Tokens(kind="bpe", size=3000),
-        model=Choice("transformer", {"width": 128, "depth": 2, "heads": 4, "inner": 256, "dropout": 0.0}),
-        training=Training(minutes=2.4, batch=1280, rate=4e-3),
+        task,
+        Data(grammar=40_000, vocabulary=3000, smoothing=0.1),
+        Choice(model, {"width": 128, "depth": 2, "heads": 4, "inner": 256, "dropout": 0.0}),
+        Training(minutes=2.4, batch=1280, rate=4e-3),
     )

@@ -1,1 +1,1 @@
-"""Choose: what a batch is, what the loss is, which figures count."""
+"""Choose: one file per task: its data, plan, loss, figures and uses. `task.py` is the protocol, `recipe.py` what is asked for."""

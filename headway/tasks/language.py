@@ -1,58 +1,52 @@
-import json
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from headway.core.errors import DataError, RunError
-from headway.core.files import read_json, write_text
-from headway.core.recipe import Recipe
+from headway.core.config import Choice, require
+from headway.core.errors import DataError, UsageError
 from headway.data.text import Text
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.data.windows import Part, WindowBatch, Windows, halves, tokenise
+from headway.data.windows import Part, WindowBatch, Windows, tokenize
 from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
+from headway.layers.attention.attend import recorded
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.decoder import LanguageModel
+from headway.tasks.recipe import Proposal, Recipe
+from headway.tasks.shell import quote
+from headway.tasks.sizing import gentler, sized
+from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Validation
+from headway.tasks.texts import TextCorpus, TokenFile, collect_text, read_tokens
+from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
-JUDGED = 1 << 14  # tokens that are judged at each validation
-SAMPLE = 160  # tokens of a sample
-CONTEXT = 256  # tokens of a window where the plan has not chosen
+VALIDATED = 1 << 14  # tokens that are evaluated at each validation
+SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """The text to learn from and the text to be judged by."""
+class Data:
+    text: str | None = None  # a text file, a folder of them or .jsonl, of any size; `-` for standard input
+    validation_text: str | None = None  # held-out text to choose the best weights by; without it a part of the text is set apart
+    test_text: str | None = None  # held-out text to judge the end result by; without it a part of the text is set apart
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads and writes
+    vocabulary: int | None = None  # how many different tokens (default: by the size of the text)
+    context: int | None = None  # tokens that the model reads at once (default: 128 for a short budget, else 256)
+    smoothing: float = 0.0  # label smoothing
 
-    train: Part
-    validation: Part
-
-    @property
-    def fingerprint(self) -> dict[str, str]:
-        """What `--resume` compares."""
-        parts = {"train": self.train, "validation": self.validation}
-        return {n: f"characters {p.start:,} to {p.stop:,}, sha256 {p.text.size.sha256[:16]}" for n, p in parts.items()}
-
-    @property
-    def characters(self) -> int:
-        return self.train.stop - self.train.start
-
-    def to_json(self) -> dict[str, Any]:
-        return {"text": str(self.train.text.size), "skipped": self.train.text.skipped}
-
-    def said(self) -> str:
-        lines = [f"{self.train.text.path}: {self.train.text.size}"]
-        for name, why in list(self.train.text.skipped.items())[:10]:
-            lines.append(f"  left out: `{name}` is {why}")
-        where = "its last tenth" if self.validation.text is self.train.text else f"`{self.validation.text.path}`"
-        held_out = self.validation.stop - self.validation.start
-        return "\n".join([*lines, f"learning from {self.characters:,} characters; held out: {held_out:,} ({where})"])
+    def __post_init__(self) -> None:
+        require(
+            (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
+            (self.context is None or self.context >= 1, "`--context` must be at least 1"),
+            (0 <= self.smoothing < 1, f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+        )
 
 
 class Language:
@@ -62,103 +56,177 @@ class Language:
     """
 
     aliases = ("language modelling", "language model", "next-token prediction", "pre-training")
-    default_model = "gpt"
+    reads, gives, model = "tokens", "next token", "gpt"
+    unit, loss_unit = "tokens", "nats per token"
+    figures = (Figure("loss", "nats per token", "lower", 4), Figure("bits per byte", "", "lower", 3), Figure("perplexity", "", "lower", 2))
+    columns = ("prompt", "continuation")
+    uses = ("generate", "attention")
+    files = ("text", "validation_text", "test_text")
+    tested = ("text",)
 
-    def __init__(self, tokenizer: Tokenizer, context: int) -> None:
-        self.tokenizer, self.context = tokenizer, context  # tokens of a window: what a model is trained and judged on
+    def __init__(self, data: Data, tokenizer: Tokenizer) -> None:
+        self.data, self.tokenizer = data, tokenizer
+        self.context = data.context or 256
 
-    # -- data --------------------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def collect(recipe: Recipe) -> Corpus:
-        text = Text(recipe.data.text or "")
-        if recipe.data.validation_text is None:
-            if text.size.characters < 20:
-                raise DataError(f"`{text.path}` holds {text.size.characters} characters: too little to set some apart", "bring more text.")
-            return Corpus(*halves(text))
-        held_out = Text(recipe.data.validation_text)
-        return Corpus(Part(text, 0, text.size.characters), Part(held_out, 0, held_out.size.characters))
+    # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def fit(cls, recipe: Recipe, corpus: Corpus) -> "Language":
-        """Learn the vocabulary from the beginning of the training text."""
-        pieces = (piece for document in corpus.train.documents() for piece in document)
-        return cls(
-            train_tokenizer(recipe.tokens.kind, islice(pieces, LEARNED >> 16), recipe.tokens.size or 8000),
-            recipe.training.context or CONTEXT,
+    def collect(cls, data: Data, seed: int) -> TextCorpus:
+        if data.text is None:
+            raise UsageError("which text? `--text`: a file, a folder or .jsonl", "`headway train language --help` explains it.")
+        return collect_text(data.text, data.validation_text, data.test_text)
+
+    @classmethod
+    def recognise(cls, paths: Sequence[str]) -> Data | None:
+        return Data(text=paths[0]) if len(paths) == 1 and Path(paths[0]).suffix in ("", ".txt", ".md", ".text") else None
+
+    @classmethod
+    def propose(cls, recipe: Recipe[Data], corpus: TextCorpus, base: Base | None) -> Proposal[Data]:
+        """A context that a short budget can fill, a width that it can train, and no dropout while the text is new."""
+        data, t = recipe.data, recipe.training
+        hurried = t.minutes is not None and t.minutes <= 3
+        context = data.context or getattr(base.data if base else None, "context", None) or (128 if hurried else 256)
+        chosen = recipe.model or Choice(cls.model)
+        model = sized(
+            chosen, width=128 if hurried else 256, depth=4, inner=4, head_width=48, dropout=0.0, more={"context": context}
         )
+        usual = (8e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
+        size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
+        batch = t.batch or max(context, 1536 if hurried else 4096)
+        return Proposal(dataclasses.replace(data, context=context, vocabulary=size), model, batch, t.rate or usual)
+
+    @classmethod
+    def fit(cls, data: Data, corpus: TextCorpus, base: Base | None) -> "Language":
+        """Learn the vocabulary from the beginning of the training text, or take over that of the run that this one begins with."""
+        if base is not None:
+            return cls(data, tokenizer_of(base.task))
+        pieces = (piece for document in corpus.train.documents() for piece in document)
+        return cls(data, train_tokenizer(data.tokens, islice(pieces, LEARNED >> 16), data.vocabulary or 8000))
 
     def save(self, folder: Path) -> None:
-        write_text(folder / "tokenizer.json", self.tokenizer.to_json())
+        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
 
     @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> "Language":
-        value = read_json(folder / "tokenizer.json")
-        try:
-            return cls(Tokenizer.from_json(json.dumps(value)), recipe.training.context or CONTEXT)
-        except RunError as problem:
-            raise RunError(f"`{folder / 'tokenizer.json'}` is damaged: {problem.message}", problem.hint) from problem
+    def load(cls, data: Data, folder: Path) -> "Language":
+        return cls(data, load_tokenizer(folder / "tokenizer.json"))
 
     @property
-    def vocabularies(self) -> tuple[int, ...]:
-        return (self.tokenizer.size,)
+    def sizes(self) -> dict[str, int]:
+        return {"vocabulary": self.tokenizer.size}
 
-    # -- training ----------------------------------------------------------------------------------------------------
+    def describe(self) -> str:
+        return f"{self.tokenizer.kind} vocabulary of {self.tokenizer.size:,}"
 
-    def open(self, recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[Windows, "Validation"]:
-        """Batches and validation. The text is tokenised into files of the run, which are mapped into memory."""
-        t, cache = recipe.training, folder / "cache"
-        train, _ = tokenise(corpus.train, self.tokenizer, cache / "train.tokens")
-        held_out, size = tokenise(corpus.validation, self.tokenizer, cache / "validation.tokens")
-        if len(held_out) < 2:
-            raise DataError("the held-out text is too short to be judged by", "bring more text, or `--validation-text`.")
-        rows = max(1, (t.batch or 1) // self.context)
-        return Windows(train, self.context, rows, recipe.seed), Validation(self, held_out, size)
+    # -- training ------------------------------------------------------------------------------------------------------
 
-    def costliest(self, batches: Windows) -> WindowBatch:
-        return batches[0]
+    def prepare(self, corpus: TextCorpus, folder: Path, batch: int, seed: int) -> Windows:
+        """The text is tokenized into files of the run, which are mapped into memory."""
+        train = tokenize(corpus.train, self.tokenizer, folder / "cache" / "train.tokens")
+        for name, part in corpus.held_out.items():
+            held_out = tokenize(part, self.tokenizer, folder / "held_out" / f"{name}.tokens")
+            if len(held_out.ids) < 2:
+                raise DataError(f"the held-out text for {name} is too short", f"bring more text, or `--{name}-text`.")
+        return Windows(train.ids, self.context, max(1, batch // self.context), seed)
 
-    def tokens(self, batch: WindowBatch) -> int:
-        return batch.tokens
+    def loss(self, model: LanguageModel, batch: WindowBatch) -> Loss:
+        ids, wanted = batch.ids[:, :-1], batch.ids[:, 1:]
+        hidden = model(ids, batch.before(model.memory)) if model.memory else model(ids)
+        counted = model.counted(ids) if model.training else None
+        if counted is not None:  # a model that predicts a part of the positions
+            hidden, wanted = hidden[counted], wanted[counted]
+        else:
+            hidden, wanted = hidden.flatten(0, 1), wanted.flatten()
+        smoothing = self.data.smoothing if model.training else 0.0
+        total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, smoothing)
+        return Loss(total, plain, len(wanted))
 
-    def loss(self, model: Any, batch: WindowBatch, smoothing: float) -> tuple[Tensor, Tensor, int]:
-        """Summed smoothed loss, summed negative log-likelihood, and the number of tokens."""
-        hidden = model(batch.ids[:, :-1]).flatten(0, 1)
-        loss, nll = linear_cross_entropy(hidden, model.output.weight, batch.ids[:, 1:].flatten(), smoothing)
-        return loss, nll, len(hidden)
+    def validate(self, model: LanguageModel, folder: Path) -> Validation:
+        part = read_tokens(folder, "validation")
+        found = self._predict(model, part.first(VALIDATED))
+        prompt = opening(self.tokenizer.decode([part.ids[:400].tolist()])[0])
+        text = "".join(islice(self.generate(model, prompt), SHORT))
+        values = {"loss": found.nats, "bits per byte": found.bits_per_byte, "perplexity": found.perplexity}
+        return Validation(values, -found.nats, ((prompt, text),))
 
-    # -- using -------------------------------------------------------------------------------------------------------
+    def _predict(self, model: LanguageModel, part: TokenFile) -> Prediction:
+        first = len(self.tokenizer.decode([part.ids[:1].tolist()])[0].encode())
+        return predict(model, part.ids, max(1, part.bytes - first), self.context)
+
+    # -- judging -------------------------------------------------------------------------------------------------------
+
+    def judge(self, model: LanguageModel, folder: Path) -> Judgement:
+        """How well the test part is predicted, all of it, and what the model writes."""
+        names = [p.stem for p in sorted((folder / "held_out").glob("*.tokens"))]
+        name = "test" if "test" in names else "validation"
+        part = read_tokens(folder, name)
+        prompt = opening(self.tokenizer.decode([part.ids[:400].tolist()])[0])
+        samples = tuple((prompt, "".join(islice(self.generate(model, prompt, seed=seed), SAMPLE))) for seed in (1, 2))
+        return self._judgement(name, self._predict(model, part), samples, {n: len(read_tokens(folder, n).ids) for n in names})
+
+    def _judgement(self, name: str, found: Prediction, samples: tuple[tuple[str, ...], ...], sizes: dict[str, int]) -> Judgement:
+        half = 1.96 * found.error
+        scores = (
+            Score(name, "nats per token", found.nats, found.nats - half, found.nats + half, 4, f"{found.tokens:,} tokens"),
+            Score(name, "bits per byte", found.bits_per_byte, digits=4, signature=f"{found.bytes:,} bytes"),
+            Score(name, "perplexity", found.perplexity, digits=3),
+        )
+        return Judgement(scores, samples, verdict(found), sizes)
+
+    def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
+        if data.text is None:
+            raise UsageError("which text? `--text`: a file, a folder or .jsonl", "`headway evaluate --help` explains it.")
+        text = Text(data.text)
+        with TemporaryDirectory() as folder:
+            part = tokenize(Part(text, 0, text.size.characters), self.tokenizer, Path(folder) / "given.tokens")
+            if len(part.ids) < 2:
+                raise DataError(f"`{text.path}` is too short to be judged by", "bring more text.")
+            return self._judgement("given", self._predict(model, part), (), {"given": len(part.ids)})
+
+    def example(self) -> tuple[tuple[Tensor, ...], int]:
+        return (torch.zeros(1, self.context, dtype=torch.long),), self.context
+
+    def commands(self, folder: str, judgement: Judgement) -> list[str]:
+        first = judgement.samples[0][0].strip().split("\n")[0] if judgement.samples else ""
+        prompt = quote(first or "Once")
+        return [
+            f"generate {folder} --prompt {prompt} --temperature 0.8",
+            f"evaluate {folder} --text held_out.txt",
+            f"inspect {folder} {prompt} --out maps.html",
+        ]
+
+    # -- using ---------------------------------------------------------------------------------------------------------
 
     def generate(
         self, model: LanguageModel, prompt: str, temperature: float = 0.8, top_k: int | None = None, top_p: float = 0.95, seed: int = 1
     ) -> Iterator[str]:
         """The continuation of a prompt, piece by piece as it is written; ends at the end mark, or when nobody asks for more."""
         # Nothing to go on: a text begins after a line's end.
-        ids = self.tokenizer.encode([prompt])[0] or self.tokenizer.encode(["\n"])[0]
+        ids = self.tokenizer.encode([prompt])[0] or self.tokenizer.encode(["\n"])[0] or [self.tokenizer.eos]
         tail = ids[-8:]  # what a token looks like depends on those just before it, not on all of them
-        said = self.tokenizer.decode([tail])[0]
-        for token in sample(model, torch.tensor([ids]), temperature, top_k, top_p, seed, self.context):
+        before = self.tokenizer.decode([tail])[0]
+        device = model.output.weight.device
+        for token in sample(model, torch.tensor([ids], device=device), temperature, top_k, top_p, seed, self.context):
             if int(token) == self.tokenizer.eos:
                 return
             tail.append(int(token))
             text = self.tokenizer.decode([tail])[0]
             if not text.endswith("�") or len(tail) > 16:  # half a character waits for its other bytes
-                yield text[len(said) :]
+                yield text[len(before) :]
                 tail = tail[-8:]
-                said = self.tokenizer.decode([tail])[0]
+                before = self.tokenizer.decode([tail])[0]
 
-    def judge(self, model: LanguageModel, text: Text, folder: Path) -> Prediction:
-        """How well the model predicts a whole text."""
-        tokens, size = tokenise(Part(text, 0, text.size.characters), self.tokenizer, folder / "judged.tokens")
-        if len(tokens) < 2:
-            raise DataError(f"`{text.path}` is too short to be judged by", "bring more text.")
-        return predict(model, tokens, size, self.context)
-
-    @staticmethod
-    def said(figures: dict[str, Any]) -> str:
-        sample = figures["samples"][0][1].replace("\n", "\n    ")
-        scores = f"{figures['nats']:.4f} nats per token  {figures['bits_per_byte']:.3f} bits per byte"
-        return f"{scores}\n    {sample}"
+    def attention(self, model: LanguageModel, text: str, target: str | None = None) -> tuple[list[Map], str]:
+        """Maps of every layer and head for a text; none if the model does not attend."""
+        ids = self.tokenizer.encode([text])[0][: self.context]
+        with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
+            model(torch.tensor([ids], device=model.output.weight.device))
+        labels = tuple(self.tokenizer.pieces(ids))
+        found = []
+        for number, (name, calls) in enumerate(maps.items(), 1):
+            for weights in calls:
+                if tuple(weights.shape[-2:]) == (len(ids), len(ids)):  # memories and windows have shapes of their own
+                    found.append(Map(name, "decoder", number, weights[0].cpu().numpy(), labels, labels))
+        return found, text
 
 
 def opening(text: str) -> str:
@@ -166,24 +234,13 @@ def opening(text: str) -> str:
     return next((line[:60] for line in text.split("\n")[1:] if len(line.strip()) >= 6), text[:20])
 
 
-class Validation:
-    """Held-out text, judged again and again during training: its first tokens then, all of it at the end."""
-
-    def __init__(self, task: Language, tokens: np.ndarray, size: int) -> None:
-        self.task, self.tokens, self.size = task, tokens, size
-
-    def __call__(self, model: Any) -> dict[str, Any]:
-        part = self.tokens[:JUDGED]
-        found = predict(model, part, max(1, round(self.size * len(part) / len(self.tokens))), self.task.context)
-        prompt = opening(self.task.tokenizer.decode([self.tokens[:400].tolist()])[0])
-        sample = "".join(islice(self.task.generate(model, prompt), SAMPLE))
-        return {
-            "nats": found.nats,
-            "bits_per_byte": found.bits_per_byte,
-            "perplexity": found.perplexity,
-            "rank": -found.nats,
-            "samples": [[prompt, prompt + sample, ""]],
-        }
-
-    def whole(self, model: Any) -> Prediction:
-        return predict(model, self.tokens, self.size, self.task.context)
+def verdict(found: Prediction) -> str:
+    """What bits per byte mean, in words: English text has about 1, random letters about 5."""
+    bits = found.bits_per_byte
+    if bits > 4:
+        return "it has learned little more than how often each character occurs: train longer, or bring more text."
+    if bits > 2.5:
+        return "it has learned letters and short words; what it writes looks like the language from afar."
+    if bits > 1.5:
+        return "it writes words and phrases of the text; whole sentences rarely make sense."
+    return "it predicts text like its training text well."

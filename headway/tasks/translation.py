@@ -1,26 +1,73 @@
-import json
+import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from headway.core.errors import RunError
-from headway.core.files import read_json, write_text
-from headway.core.recipe import Recipe
-from headway.data.batches import PairBatch, PairBatches, pad
-from headway.data.corpus import Corpus, collect
-from headway.data.pairs import Pairs, one_line
+from headway.core.config import Choice, require
+from headway.core.errors import UsageError
+from headway.data.batches import PairBatch, PairBatches
+from headway.data.pairs import is_pair_file
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.decode.beam import beam_search
-from headway.decode.greedy import greedy
-from headway.decode.hypothesis import Hypothesis
-from headway.decode.side_by_side import side_by_side
-from headway.evaluate.translation import bleu, chrf
+from headway.evaluate.alignment import aer
+from headway.evaluate.translation import bleu, chrf, exact_match
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
+from headway.tasks.alignment import AlignmentHead, Links, align_pairs, attention_maps, choose_head, read_head, write_head
+from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
+from headway.tasks.recipe import Proposal, Recipe
+from headway.tasks.search import Searcher, Seen
+from headway.tasks.shell import quote
+from headway.tasks.sizing import gentler, sized
+from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Translated, Validation
+from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+
+JUDGED = 1000  # sentences of a part that are translated at the end
+VALIDATED = 500  # and at each validation
+YOUNG = 15.0  # chrF below which a model is ranked by its loss: before that chrF is noise
+FEW = 100  # sentences below which it always is
+REGULAR = 0.001  # probability of a word that was never seen, below which a language is regular: nothing to generalise over but its rules
+
+
+@dataclass(frozen=True)
+class Data:
+    source: str | None = None  # a text file, one sentence per line
+    target: str | None = None  # its translation, line by line
+    pairs: str | None = None  # or both in one file: .tsv .csv .jsonl .tmx, `-` for standard input
+    languages: str | None = None  # which two, where a file holds more: `en,de`, or columns by number: `1,2`
+    validation_source: str | None = None  # held-out sentences to choose the best weights by; without them a part is set apart
+    validation_target: str | None = None  # their translations
+    validation_pairs: str | None = None  # or both in one file
+    test_source: str | None = None  # held-out sentences to judge the end result by; without them a part is set apart
+    test_target: str | None = None  # their translations
+    test_pairs: str | None = None  # or both in one file
+    grammar: int | None = None  # or this many pairs from the embedded grammar of English and German
+    longest: int = 128  # words; longer pairs are left out and reported
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads and writes
+    vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
+    joint: bool = True  # one vocabulary for both languages
+    smoothing: float | None = None  # label smoothing (default 0.1, or 0 for a regular language)
+    beam: int = 5  # hypotheses kept when the run is judged and used; 1 is greedy
+    penalty: float = 1.0  # length penalty: higher gives longer output
+
+    def __post_init__(self) -> None:
+        given = [self.pairs is not None, self.source is not None or self.target is not None, self.grammar is not None]
+        require(
+            (sum(given) <= 1, "`--pairs`, `--source` with `--target` and `--grammar` exclude each other"),
+            ((self.source is None) == (self.target is None), "`--source` and `--target` come together"),
+            ((self.validation_source is None) == (self.validation_target is None), "`--validation-source` and `--validation-target` come together"),
+            ((self.test_source is None) == (self.test_target is None), "`--test-source` and `--test-target` come together"),
+            (self.grammar is None or self.grammar >= 1, "`--grammar` must be at least 1"),
+            (self.longest >= 1, "`--longest` must be at least 1"),
+            (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
+            (self.smoothing is None or 0 <= self.smoothing < 1, f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+            (self.beam >= 1, f"`--beam` must be at least 1, not {self.beam}"),
+            (0 <= self.penalty < 1e6, f"`--penalty` must be a number of at least 0, not {self.penalty}"),
+        )
 
 
 class Translation:
@@ -30,144 +77,244 @@ class Translation:
     """
 
     aliases = ("machine translation", "NMT", "neural machine translation")
-    default_model = "transformer"
+    reads, gives, model = "tokens", "target tokens", "transformer"
+    unit, loss_unit = "tokens", "nats per token"
+    figures = (
+        Figure("BLEU", scale="0 to 100"),
+        Figure("chrF", scale="0 to 100"),
+        Figure("exact", digits=3, scale="share of outputs that equal the reference"),
+        Figure("loss", "nats per token", "lower", 3),
+    )
+    columns = ("source", "translation", "reference")
+    uses = ("translate", "align", "attention")
+    files = (
+        "source", "target", "pairs", "validation_source", "validation_target", "validation_pairs", "test_source", "test_target", "test_pairs",
+    )  # fmt: skip
+    tested = ("source", "target", "pairs", "languages", "beam", "penalty")
 
-    def __init__(self, source: Tokenizer, target: Tokenizer) -> None:
-        self.source, self.target = source, target
+    def __init__(self, data: Data, source: Tokenizer, target: Tokenizer, seen: Seen) -> None:
+        self.data, self.source, self.target, self.seen = data, source, target, seen
 
-    # -- data --------------------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def collect(recipe: Recipe) -> Corpus:
-        return collect(recipe.data, recipe.seed)
+    # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def fit(cls, recipe: Recipe, corpus: Corpus) -> "Translation":
-        """Train the tokenizers on the training pairs."""
+    def collect(cls, data: Data, seed: int) -> PairCorpus:
+        if data.grammar is None and data.pairs is None and data.source is None:
+            raise UsageError("which data? `--source` and `--target`, or `--pairs`", "`headway train translation --help` explains them.")
+        return collect_pairs(data, seed)
+
+    @classmethod
+    def recognise(cls, paths: Sequence[str]) -> Data | None:
+        if len(paths) == 2:
+            return Data(source=paths[0], target=paths[1])
+        return Data(pairs=paths[0]) if len(paths) == 1 and is_pair_file(paths[0]) else None
+
+    @classmethod
+    def propose(cls, recipe: Recipe[Data], corpus: PairCorpus, base: Base | None) -> Proposal[Data]:
+        """Small data wants a small vocabulary, a narrow model and much dropout; a short budget a fast model; a regular language no dropout."""
+        data, t = recipe.data, recipe.training
+        pairs, regular = len(corpus.train), corpus.unseen_words < REGULAR
+        grade = (pairs >= 8000) + (pairs > 300_000)
+        small = regular or (t.minutes is not None and t.minutes < 5)
+        chosen = recipe.model or Choice(cls.model)
+        model = sized(
+            chosen,
+            width=(128, 256, 512)[max(0, grade - small)],
+            depth=3 if chosen.name == cls.model else None,
+            inner=4 if grade == 2 else 2,
+            head_width=64,
+            dropout=0.0 if regular else (0.3, 0.25, 0.1)[grade],
+            more=None if data.joint else {"share": False},
+        )
+        size = data.vocabulary or choose_size(data.tokens, corpus.characters, corpus.words)
+        smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
+        usual = (3e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(pairs))
+        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing)
+        return Proposal(settled, model, t.batch or (1024 if pairs < 8000 else 2048), t.rate or usual)
+
+    @classmethod
+    def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":
+        """Train the tokenizers on the training pairs, or take over those of the run that this one begins with."""
         pairs = corpus.train
-        kind, size = recipe.tokens.kind, recipe.tokens.size or 8000
-        if recipe.tokens.joint:
-            both = train_tokenizer(kind, [*pairs.sources, *pairs.targets], size)
-            return cls(both, both)
-        return cls(train_tokenizer(kind, pairs.sources, size), train_tokenizer(kind, pairs.targets, size))
+        if base is not None:
+            found = tokenizer_of(base.task, "source"), tokenizer_of(base.task, "target")
+        elif data.joint:
+            both = train_tokenizer(data.tokens, [*pairs.sources, *pairs.targets], data.vocabulary or 8000)
+            found = both, both
+        else:
+            found = tuple(train_tokenizer(data.tokens, side, data.vocabulary or 8000) for side in (pairs.sources, pairs.targets))  # type: ignore[assignment]
+        sides = (found[0].encode(list(pairs.sources)), found[1].encode(list(pairs.targets)))
+        return cls(data, *found, Seen.of(pairs.sources, *sides))
 
     def save(self, folder: Path) -> None:
         if self.source is self.target:
-            write_text(folder / "tokenizer.json", self.source.to_json())
+            save_tokenizer(self.source, folder / "tokenizer.json")
         else:
-            write_text(folder / "tokenizer.source.json", self.source.to_json())
-            write_text(folder / "tokenizer.target.json", self.target.to_json())
+            save_tokenizer(self.source, folder / "tokenizer.source.json")
+            save_tokenizer(self.target, folder / "tokenizer.target.json")
+        self.seen.save(folder)
 
     @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> "Translation":
-        names = ["tokenizer.json"] if recipe.tokens.joint else ["tokenizer.source.json", "tokenizer.target.json"]
-        tokenizers = []
-        for name in names:
-            value = read_json(folder / name)  # a missing or damaged file is told as such
-            try:
-                tokenizers.append(Tokenizer.from_json(json.dumps(value)))
-            except RunError as problem:
-                raise RunError(f"`{folder / name}` is damaged: {problem.message}", problem.hint) from problem
-        return cls(tokenizers[0], tokenizers[-1])
+    def load(cls, data: Data, folder: Path) -> "Translation":
+        joint = (folder / "tokenizer.json").exists() or not (folder / "tokenizer.source.json").exists()
+        names = ["tokenizer.json"] if joint else ["tokenizer.source.json", "tokenizer.target.json"]
+        tokenizers = [load_tokenizer(folder / name) for name in names]
+        return cls(data, tokenizers[0], tokenizers[-1], Seen.load(folder))
 
     @property
-    def vocabularies(self) -> tuple[int, ...]:
-        return self.source.size, self.target.size
+    def sizes(self) -> dict[str, int]:
+        return {"source_vocabulary": self.source.size, "target_vocabulary": self.target.size}
 
-    # -- training ----------------------------------------------------------------------------------------------------
+    def describe(self) -> str:
+        return f"{self.target.kind} vocabulary of {self.target.size:,}"
 
-    def open(self, recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[PairBatches, "Validation"]:
-        """Batches and validation; the held-out pairs are written into the run."""
-        held_out = zip(corpus.validation.sources, corpus.validation.targets, strict=True)
-        rows = [json.dumps({"source": s, "target": t}, ensure_ascii=False) + "\n" for s, t in held_out]
-        write_text(folder / "validation.jsonl", "".join(rows))
-        budget = recipe.training.batch or 1
-        return self.batches(corpus.train, budget, recipe.seed), Validation(self, corpus.validation, budget)
+    # -- training ------------------------------------------------------------------------------------------------------
 
-    def costliest(self, batches: PairBatches) -> PairBatch:
-        """The longest pair alone."""
-        return batches.collect([int(batches.lengths.max(1).argmax())])
+    def prepare(self, corpus: PairCorpus, folder: Path, batch: int, seed: int) -> PairBatches:
+        write_held_out(corpus, folder)
+        return self._batches(corpus.train.sources, corpus.train.targets, batch, seed)
 
-    def tokens(self, batch: PairBatch) -> int:
-        return int((batch.wanted != self.target.pad).sum())
-
-    def batches(self, pairs: Pairs, budget: int, seed: int) -> PairBatches:
+    def _batches(self, sources: Sequence[str], targets: Sequence[str], batch: int, seed: int) -> PairBatches:
         special = (self.source.pad, self.source.bos, self.source.eos)
-        sources, targets = self.source.encode(list(pairs.sources)), self.target.encode(list(pairs.targets))
-        return PairBatches(sources, targets, budget=budget, seed=seed, special=special)
+        ids = self.source.encode(list(sources)), self.target.encode(list(targets))
+        return PairBatches(*ids, budget=batch, seed=seed, special=special)
 
-    def loss(self, model: Any, batch: PairBatch, smoothing: float) -> tuple[Tensor, Tensor, int]:
-        """Summed smoothed loss, summed negative log-likelihood, and the number of tokens. Padding costs nothing here."""
-        real = batch.wanted.flatten() != self.target.pad
-        hidden = model(batch.source, batch.keep, batch.target).flatten(0, 1)
+    def loss(self, model: EncoderDecoder, batch: PairBatch) -> Loss:
+        """Padding costs nothing here: its positions are left out before the output layer."""
         wanted = batch.wanted.flatten()
+        hidden = model(batch.source, batch.keep, batch.target).flatten(0, 1)
+        real = wanted != self.target.pad
         if not bool(real.all()):
             rows = real.nonzero()[:, 0]
             hidden, wanted = hidden.index_select(0, rows), wanted[rows]
-        loss, nll = linear_cross_entropy(hidden, model.target.weight, wanted, smoothing)
-        return loss, nll, len(wanted)
+        total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, self._smoothing(model))
+        return Loss(total, plain, len(wanted))
 
-    # -- using -------------------------------------------------------------------------------------------------------
+    def _smoothing(self, model: EncoderDecoder) -> float:
+        return (self.data.smoothing or 0.0) if getattr(model, "training", False) else 0.0
 
-    def search(
-        self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64
-    ) -> list[list[tuple[str, Hypothesis]]]:
-        """For each text its translations, best first. Texts are batched with others of like length; the answer does not depend on it.
+    def validate(self, model: EncoderDecoder, folder: Path) -> Validation:
+        """The loss over all validation pairs; BLEU, chrF and exact match of the first ones, greedily decoded; a few samples."""
+        part = self._held_out(folder)["validation"]
+        loss = self._mean_loss(model, part)
+        sources, references = list(part.sources[:VALIDATED]), list(part.targets[:VALIDATED])
+        found = [t[0].text for t in self.searcher.search(model, sources, beam=1)]
+        values = {
+            "BLEU": bleu(found, references, resamples=0).value,
+            "chrF": chrf(found, references, resamples=0).value,
+            "exact": sum(a == b for a, b in zip(found, references, strict=True)) / len(found),
+            "loss": loss,
+        }
+        young = values["chrF"] < YOUNG or len(part.sources) < FEW
+        samples = tuple(zip(sources[:3], found[:3], references[:3], strict=True))
+        return Validation(values, -loss - 1000.0 if young else values["chrF"], samples)
 
-        Batches are decoded side by side, one core each (`decode/side_by_side.py`); the longest come first, so that all end together.
-        """
-        ids = self.source.encode([text.strip() for text in texts])
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        results: list[list[tuple[str, Hypothesis]]] = [[] for _ in texts]
+    def _mean_loss(self, model: EncoderDecoder, part: HeldOut) -> float:
+        device = next(iter(model.parameters())).device  # type: ignore[attr-defined]
+        with torch.inference_mode():
+            found = [self.loss(model, batch.to(device)) for batch in self._batches(part.sources, part.targets, 2048, 0).in_order()]
+        return sum(float(plain) for _, plain, _ in found) / sum(count for _, _, count in found)
 
-        def decode(rows: list[int]) -> list[list[Hypothesis]]:
-            source = pad([[*ids[i], self.source.eos] for i in rows], self.source.pad)
-            limits = [2 * len(ids[i]) + 10 for i in rows]
-            arguments = (model, source, source != self.source.pad, self.target.bos, self.target.eos, limits)
-            return [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
-
-        batches = [order[start : start + batch] for start in range(0, len(order), batch)][::-1]
-        for rows, found in zip(batches, side_by_side(decode, batches), strict=True):
-            for i, hypotheses in zip(rows, found, strict=True):
-                # an untrained model may write a line break, which would shift all lines after it
-                decoded = [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])] if ids[i] else [""]
-                hypotheses = hypotheses if ids[i] else hypotheses[:1]
-                results[i] = list(zip(decoded, hypotheses, strict=True))
-        return results
-
-    def translate(self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64) -> list[str]:
-        return [best[0][0] for best in self.search(model, texts, beam, penalty, batch)]
-
-    @staticmethod
-    def said(figures: dict[str, Any]) -> str:
-        lines = [f"BLEU {figures['bleu']:.1f}  chrF {figures['chrf']:.1f}  {figures['nats']:.3f} nats per token"]
-        return "\n".join([*lines, *(f"    {s}\n    -> {h}\n    ({r})" for s, h, r in figures["samples"][:2])])
-
-
-class Validation:
-    """The held-out pairs, judged again and again during training."""
-
-    def __init__(self, task: Translation, pairs: Pairs, budget: int, sentences: int = 500) -> None:
-        self.task, self.pairs, self.sentences = task, pairs, sentences
-        self.budget = budget
+    def _held_out(self, folder: Path) -> dict[str, HeldOut]:
+        if folder not in self._parts:
+            self._parts[folder] = read_held_out(folder)
+        return self._parts[folder]
 
     @cached_property
-    def batches(self) -> list[PairBatch]:
-        return self.task.batches(self.pairs, self.budget, 0).in_order()
+    def _parts(self) -> dict[Path, dict[str, HeldOut]]:
+        return {}
 
-    def __call__(self, model: Any) -> dict[str, Any]:
-        """Nats per token over all pairs; BLEU and chrF of the first ones, greedily decoded; a few samples."""
-        with torch.inference_mode():
-            sums = [self.task.loss(model, batch, 0.0) for batch in self.batches]
-        nats = sum(float(nll) for _, nll, _ in sums) / sum(count for _, _, count in sums)
-        sources, references = list(self.pairs.sources[: self.sentences]), list(self.pairs.targets[: self.sentences])
-        hypotheses = self.task.translate(model, sources)
-        score, characters = bleu(hypotheses, references, resamples=0), chrf(hypotheses, references, resamples=0)
-        return {
-            "nats": nats,
-            "bleu": score.value,
-            "chrf": characters.value,
-            "rank": characters.value,  # BLEU is zero for languages without spaces and for young models
-            "signature": score.signature,
-            "samples": [list(t) for t in zip(sources[:3], hypotheses[:3], references[:3], strict=True)],
-        }
+    # -- judging -------------------------------------------------------------------------------------------------------
+
+    def judge(self, model: EncoderDecoder, folder: Path) -> Judgement:
+        """Scores of the test parts, or of the validation part if the data was too small to set a test part apart."""
+        parts = self._held_out(folder)
+        judged = {name: part for name, part in parts.items() if name != "validation"} or {"validation": parts["validation"]}
+        made = [self._scores(model, name, part.first(JUDGED)) for name, part in judged.items()]
+        scores = [score for found, _, _ in made for score in found]
+        head = choose_head(self, model, parts["validation"].first(200))
+        if head is not None:
+            write_head(head, folder)
+            scores += self._alignment_score(model, head, judged)
+        samples = tuple(row for _, rows, _ in made for row in rows[:5])
+        notes = tuple(note for _, _, notes in made for note in notes)
+        first = next(s for s in scores if s.name == "BLEU")
+        return Judgement(tuple(scores), samples, verdict(first.value, scores), {n: len(p.sources) for n, p in parts.items()}, notes)
+
+    def _scores(
+        self, model: EncoderDecoder, name: str, part: HeldOut
+    ) -> tuple[list[Score], list[tuple[str, ...]], list[str]]:
+        found = self.searcher.search(model, list(part.sources), beam=self.data.beam, penalty=self.data.penalty)
+        texts, references = [t[0].text for t in found], list(part.targets)
+        scores = [
+            Score(name, s.name, s.value, s.low, s.high, digits, s.signature)
+            for s, digits in ((bleu(texts, references), 1), (chrf(texts, references), 1), (exact_match(texts, references), 1))
+        ]
+        cut = sum(t[0].cut for t in found)
+        notes = [f"{cut} of {len(found)} translations of the {name} part reached the length limit and were cut"] if cut else []
+        return scores, list(zip(part.sources, texts, references, strict=True)), notes
+
+    def _alignment_score(self, model: EncoderDecoder, head: AlignmentHead, parts: dict[str, HeldOut]) -> list[Score]:
+        gold = {name: part for name, part in parts.items() if part.alignments is not None and name == "test"}
+        scores = []
+        for name, part in gold.items():
+            links = align_pairs(self, model, head, part.sources, part.targets)
+            rate = aer(links, [set(a) for a in part.alignments or ()])
+            scores.append(Score(name, "AER", rate, digits=3, signature=f"Och-Ney 2003, {head}"))
+        return scores
+
+    def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
+        part = read_own(data)
+        task = Translation(data, self.source, self.target, self.seen)
+        scores, samples, notes = task._scores(model, "given", part)
+        return Judgement(tuple(scores), tuple(samples[:5]), verdict(scores[0].value, scores), {"given": len(part.sources)}, tuple(notes))
+
+    def example(self) -> tuple[tuple[Tensor, ...], int]:
+        s, t = self.seen.typical
+        ids = torch.zeros(1, t, dtype=torch.long)
+        return (ids.new_zeros(1, s), ids.new_ones(1, s, dtype=torch.bool), ids), t
+
+    def commands(self, folder: str, judgement: Judgement) -> list[str]:
+        sentence = quote(judgement.samples[0][0] if judgement.samples else "...")
+        steps = [f"translate {folder} {sentence}", f"inspect {folder} {sentence} --out maps.html"]
+        if self.data.grammar is not None:
+            return [*steps, "train translation --source YOUR.en --target YOUR.de --minutes 30 --out runs/mine"]
+        suffixes = [Path(p).suffix or "" for p in (self.data.source, self.data.target) if p]
+        files = f"--source test{suffixes[0]} --target test{suffixes[1]}" if len(suffixes) == 2 else "--pairs test.tsv"
+        return [*steps, f"evaluate {folder} {files}"]
+
+    # -- using ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        return Searcher(self.source, self.target, self.seen)
+
+    def translate(
+        self, model: EncoderDecoder, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int
+    ) -> list[list[Translated]]:
+        return self.searcher.translate(model, texts, beam, penalty, batch, best)
+
+    def align(self, model: EncoderDecoder, sources: Sequence[str], targets: Sequence[str], folder: Path) -> tuple[list[Links], str]:
+        head = read_head(self, model, folder) or choose_head(self, model, self._held_out(folder)["validation"].first(200), must=True)
+        return align_pairs(self, model, head, sources, targets), str(head)  # type: ignore[arg-type]
+
+    def attention(self, model: EncoderDecoder, text: str, target: str | None = None) -> tuple[list[Map], str]:
+        if target is None:
+            target = self.translate(model, [text], self.data.beam, self.data.penalty, 1, 1)[0][0].text
+        return attention_maps(self, model, text, target), target
+
+
+def verdict(value: float, scores: Sequence[Score]) -> str:
+    """What a BLEU score means, in words."""
+    exact = next((s.value for s in scores if s.name == "exact match"), 0.0)
+    if exact >= 95:
+        return f"it has learned the task: {exact:.1f} % of its outputs equal the reference."
+    if value < 1:
+        return "it has learned nothing usable yet: train longer, or bring more data."
+    if value < 10:
+        return "it has learned some words, but its sentences are not usable yet: train longer, or bring more data."
+    if value < 25:
+        return "the gist can be recognised; each sentence needs checking."
+    if value < 45:
+        return "understandable on text like the training data; check before use."
+    return "fluent on text like the training data; other text may be worse."

@@ -174,9 +174,9 @@ def test_messages() -> None:
     assert str(HeadwayError("this")) == "this" and str(HeadwayError("this", "that")) == "this\nHint: that"
     assert str(UnknownName("verb", "xyz", ["b", "a"])) == "unknown verb `xyz`\nHint: known: `a`, `b`."
     assert errors.nearest("TRANSFORMR", ["Transformer"]) == "Transformer" and errors.nearest("x", []) is None
-    errors.together([], ConfigError, "nothing")
+    errors.raise_all([], ConfigError, "nothing")
     with pytest.raises(ConfigError, match=r"^title: one\nHint: hint$"):
-        errors.together(["one"], ConfigError, "title", "hint")
+        errors.raise_all(["one"], ConfigError, "title", "hint")
     with pytest.raises(ConfigError) as caught:
-        errors.together([str(i) for i in range(30)], ConfigError, "title")
+        errors.raise_all([str(i) for i in range(30)], ConfigError, "title")
     assert str(caught.value).startswith("title:\n  - 0\n  - 1\n") and str(caught.value).endswith("\n  - 19\n  - ... and 10 more")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headway.core.errors import DataError, together
+from headway.core.errors import DataError, raise_all
 from headway.data.grammar import modifiers
 from headway.data.grammar.nouns import NOUNS as NOUN_TABLE
 from headway.data.grammar.verbs import VERBS as VERB_TABLE
@@ -179,7 +179,7 @@ PREPOSITIONS = {entry.rsplit(" ", 1)[0]: entry.rsplit(" ", 1)[1] for _, entry in
 _problems: list[str] = []
 VERBS = read_verbs(VERB_TABLE, _problems)
 ADJECTIVES = read_adjectives(modifiers.ADJECTIVES, _problems)
-together(_problems, DataError, "the tables of the grammar contradict each other", "edit nouns.py, verbs.py or modifiers.py")
+raise_all(_problems, DataError, "the tables of the grammar contradict each other", "edit nouns.py, verbs.py or modifiers.py")
 PHRASES, PHRASE_KINDS = read_phrases(modifiers.PHRASES)
 PRONOUNS = {row[0]: row for row in rows(modifiers.PRONOUNS)}
 DETERMINERS = {(row[0] if row[0] != "-" else row[1]): row for row in rows(modifiers.DETERMINERS)}

@@ -6,7 +6,7 @@ from math import comb, pi
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, printed, published
@@ -22,8 +22,8 @@ class Config:
     nodes: tuple[int, ...] = (10, 20, 30, 40)  # degrees of the interpolants of 1/(1 + 25x²)
 
     def __post_init__(self) -> None:
-        demand((all(2 <= n <= 2000 and n % 2 == 0 for n in self.degrees), "degrees are even and at most 2000"))
-        demand(
+        require((all(2 <= n <= 2000 and n % 2 == 0 for n in self.degrees), "degrees are even and at most 2000"))
+        require(
             (all(4 <= n <= 60 for n in self.nodes), "interpolants have degrees between 4 and 60"), (len(self.degrees) >= 2, "two degrees")
         )
 

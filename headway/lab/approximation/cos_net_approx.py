@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.ridge_net import RidgeNet
 from headway.lab.certified import certified_sup
@@ -22,8 +22,8 @@ class Config:
     jump: int = 255  # odd order n of the sums for the step
 
     def __post_init__(self) -> None:
-        demand((len(self.orders) >= 4 and all(2 <= n <= 512 for n in self.orders), "at least four orders between 2 and 512"))
-        demand((31 <= self.jump <= 511 and self.jump % 2 == 1, "jump is odd, 31 to 511"))
+        require((len(self.orders) >= 4 and all(2 <= n <= 512 for n in self.orders), "at least four orders between 2 and 512"))
+        require((31 <= self.jump <= 511 and self.jump % 2 == 1, "jump is odd, 31 to 511"))
 
 
 def bend_coefficients(n: int) -> np.ndarray:

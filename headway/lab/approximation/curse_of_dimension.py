@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.minimax import minimax
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
@@ -27,8 +27,8 @@ class Config:
     epsilon: float = 0.1  # accuracy of the right panel
 
     def __post_init__(self) -> None:
-        demand((1 <= self.dimensions <= 6, "d is at most 6"), (all(1 <= M < 36 for M in self.features), "every M is below 36"))
-        demand((self.cones >= 1 and self.cells >= 100, "cones >= 1, cells >= 100"), (0 < self.epsilon < 0.5, "0 < ε < 1/2"))
+        require((1 <= self.dimensions <= 6, "d is at most 6"), (all(1 <= M < 36 for M in self.features), "every M is below 36"))
+        require((self.cones >= 1 and self.cells >= 100, "cones >= 1, cells >= 100"), (0 < self.epsilon < 0.5, "0 < ε < 1/2"))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
 from headway.lab.experiment import Experiment
@@ -21,8 +21,8 @@ class Config:
     nets: int = 200  # random nets of width 1
 
     def __post_init__(self) -> None:
-        demand((all(1 <= d <= 10 for d in self.dimensions), "dimensions are 1 to 10"), (self.planes >= 2, "planes >= 2"))
-        demand((self.points >= 100 and self.nets >= 10, "points >= 100 and nets >= 10"))
+        require((all(1 <= d <= 10 for d in self.dimensions), "dimensions are 1 to 10"), (self.planes >= 2, "planes >= 2"))
+        require((self.points >= 100 and self.nets >= 10, "points >= 100 and nets >= 10"))
 
 
 def maximum(a: np.ndarray, b: np.ndarray) -> ReluNet:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, loglog_slope, published, slope
 from headway.lab.experiment import Experiment
@@ -25,8 +25,8 @@ class Config:
     nodes: tuple[int, ...] = (5, 10, 15, 20, 25, 30, 40, 60, 80)  # Chebyshev nodes n
 
     def __post_init__(self) -> None:
-        demand((5 <= self.truncations <= 60, "truncations is 5 to 60"), (all(0 < g <= 5 for g in self.shapes), "γ is between 0 and 5"))
-        demand((self.gamma > 0 and self.ridge > 0, "γ and λ are positive"), (all(2 <= n <= 200 for n in self.nodes), "n is 2 to 200"))
+        require((5 <= self.truncations <= 60, "truncations is 5 to 60"), (all(0 < g <= 5 for g in self.shapes), "γ is between 0 and 5"))
+        require((self.gamma > 0 and self.ridge > 0, "γ and λ are positive"), (all(2 <= n <= 200 for n in self.nodes), "n is 2 to 200"))
 
 
 def kernel(x: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.curves import CURVES, Curve
 from headway.lab.approximation.threshold_1d import Staircase, Target
@@ -24,8 +24,8 @@ class Config:
     repetitions: int = 200  # random nets for each m and seed
 
     def __post_init__(self) -> None:
-        demand((len(self.sizes) >= 4 and min(self.sizes) >= 8, "four or more sizes, at least 8"))
-        demand((self.repetitions >= 20, "repetitions >= 20"))
+        require((len(self.sizes) >= 4 and min(self.sizes) >= 8, "four or more sizes, at least 8"))
+        require((self.repetitions >= 20, "repetitions >= 20"))
 
 
 def thresholds(curve: Curve, m: int) -> Staircase:

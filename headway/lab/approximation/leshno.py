@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed, slope
 from headway.lab.experiment import Experiment
@@ -20,8 +20,8 @@ class Config:
     scale: float = 6.0  # the standard deviation of the weights a, biases are uniform on [-scale, scale]
 
     def __post_init__(self) -> None:
-        demand((self.units >= 40 and self.points >= 40, "units and points are at least 40"), (self.scale > 0, "scale > 0"))
-        demand((min(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "sizes are increasing and at least 4"))
+        require((self.units >= 40 and self.points >= 40, "units and points are at least 40"), (self.scale > 0, "scale > 0"))
+        require((min(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "sizes are increasing and at least 4"))
 
 
 ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

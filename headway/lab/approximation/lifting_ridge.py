@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, equal
@@ -23,8 +23,8 @@ class Config:
     points: int = 2000  # random points of the cube [-1, 1]^n
 
     def __post_init__(self) -> None:
-        demand((all(2 <= n <= 4 for n in self.variables), "variables are 2, 3 or 4"), (2 <= self.degree <= 6, "degree is 2 to 6"))
-        demand((min(self.knots) >= 3, "at least 3 knots"), (self.points >= 50, "points >= 50"))
+        require((all(2 <= n <= 4 for n in self.variables), "variables are 2, 3 or 4"), (2 <= self.degree <= 6, "degree is 2 to 6"))
+        require((min(self.knots) >= 3, "at least 3 knots"), (self.points >= 50, "points >= 50"))
 
 
 def exponents(n: int, k: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.barron.barron_subsample import Target, ball, squared_errors
 from headway.lab.checks import Check, at_least, at_most, equal, loglog_slope, slope
@@ -25,9 +25,9 @@ class Config:
     points: int = 4000  # of the cube [-1, 1]^d for least squares
 
     def __post_init__(self) -> None:
-        demand((list(self.dimensions) == sorted(set(self.dimensions)), "dimensions are increasing"), (self.norm > 0, "norm > 0"))
-        demand((4 * self.features <= self.points, "features are at most a quarter of the points"))
-        demand((self.chosen <= min(self.features, self.candidates), "chosen is at most features and candidates"))
+        require((list(self.dimensions) == sorted(set(self.dimensions)), "dimensions are increasing"), (self.norm > 0, "norm > 0"))
+        require((4 * self.features <= self.points, "features are at most a quarter of the points"))
+        require((self.chosen <= min(self.features, self.candidates), "chosen is at most features and candidates"))
 
 
 def cosines(x: np.ndarray, count: int, spread: float, rng: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
 from headway.lab.experiment import Experiment
@@ -24,8 +24,8 @@ class Config:
     widths: int = 10  # spikes of width 1/2, 1/4, … 2^-widths
 
     def __post_init__(self) -> None:
-        demand((self.pairs >= 20 and self.knots >= 2, "pairs >= 20, knots >= 2"), (self.atoms >= 1, "atoms >= 1"))
-        demand((1 <= self.widths <= 40, "widths is between 1 and 40"))
+        require((self.pairs >= 20 and self.knots >= 2, "pairs >= 20, knots >= 2"), (self.atoms >= 1, "atoms >= 1"))
+        require((1 <= self.widths <= 40, "widths is between 1 and 40"))
 
 
 def random_function(knots: int, end: float, rng: np.random.Generator) -> Pwl:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value
 from headway.lab.certified import certified_sup
@@ -20,7 +20,7 @@ class Config:
     points: int = 500  # random points at which h is evaluated
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (all(0.05 <= d <= 1 for d in self.deltas) and self.deltas[-1] <= 0.25, "δ is 0.05 to 1, the last at most 0.25"),
             (1 <= self.dimensions <= 3, "d <= 3"),
         )

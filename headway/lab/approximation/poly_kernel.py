@@ -8,7 +8,7 @@ from math import comb, factorial, prod
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
 from headway.lab.experiment import Experiment
@@ -22,11 +22,11 @@ class Config:
     degrees: int = 8  # of the polynomial regression
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (1 <= self.dimensions <= 5 and 2 <= self.degree <= 6, "d is 1 to 5 and k is 2 to 6"),
             (2 <= self.degrees <= 12, "degrees is 2 to 12"),
         )
-        demand((self.points > comb(self.dimensions + self.degree, self.degree), "more points than features"))
+        require((self.points > comb(self.dimensions + self.degree, self.degree), "more points than features"))
 
 
 @cache

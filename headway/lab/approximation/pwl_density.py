@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.minimax import minimax
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
@@ -24,8 +24,8 @@ class Config:
     knots: int = 200  # random partitions for the lower bound
 
     def __post_init__(self) -> None:
-        demand((len(self.pieces) >= 4 and all(2 <= m <= 2048 for m in self.pieces), "at least four m, between 2 and 2048"))
-        demand((all(m & (m - 1) == 0 for m in self.pieces), "every m is a power of two"), (self.window >= 1, "window >= 1"))
+        require((len(self.pieces) >= 4 and all(2 <= m <= 2048 for m in self.pieces), "at least four m, between 2 and 2048"))
+        require((all(m & (m - 1) == 0 for m in self.pieces), "every m is a power of two"), (self.window >= 1, "window >= 1"))
 
 
 class Target(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
 from headway.lab.depth.sawtooth import TENT
@@ -21,7 +21,7 @@ class Config:
     units: int = 12  # the largest number N of their hidden units
 
     def __post_init__(self) -> None:
-        demand((self.pieces >= 3, "pieces >= 3"), (self.nets >= 1 and self.units >= 1, "nets and units are positive"))
+        require((self.pieces >= 3, "pieces >= 3"), (self.nets >= 1 and self.units >= 1, "nets and units are positive"))
 
 
 def random_pwl(m: int, rng: np.random.Generator) -> Pwl:

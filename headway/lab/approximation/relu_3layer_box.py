@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.box_net import evaluate, separate, shared
 from headway.lab.approximation.boxes import TERMS, middles, uniform, value
@@ -27,8 +27,8 @@ class Config:
     log_points: int = 15  # Sobol points for an integral: 8 scrambles of 2^log_points
 
     def __post_init__(self) -> None:
-        demand((all(2 <= n <= 40 for n in self.sides), "n is between 2 and 40"), (1 <= self.dimensions <= 3, "d is at most 3"))
-        demand((all(0 < r <= 0.5 for r in self.ramps), "γ/h is between 0 and 1/2"), (6 <= self.log_points <= 17, "log_points is 6 to 17"))
+        require((all(2 <= n <= 40 for n in self.sides), "n is between 2 and 40"), (1 <= self.dimensions <= 3, "d is at most 3"))
+        require((all(0 < r <= 0.5 for r in self.ramps), "γ/h is between 0 and 1/2"), (6 <= self.log_points <= 17, "log_points is 6 to 17"))
 
 
 def quadrature(net: ReluNet, g: Function) -> float:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed
 from headway.lab.experiment import Experiment
@@ -24,8 +24,8 @@ class Config:
     bumps: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)  # K of the sums of bumps, with δ = 1/(10K)
 
     def __post_init__(self) -> None:
-        demand((0 < self.delta < self.b - self.a, "0 < δ < b - a"), (self.a > 0 and self.b < 1, "0 < a < b < 1"))
-        demand((all(2 <= k <= 1024 for k in self.bumps), "every K is between 2 and 1024"), (len(self.bumps) >= 2, "two K"))
+        require((0 < self.delta < self.b - self.a, "0 < δ < b - a"), (self.a > 0 and self.b < 1, "0 < a < b < 1"))
+        require((all(2 <= k <= 1024 for k in self.bumps), "every K is between 2 and 1024"), (len(self.bumps) >= 2, "two K"))
 
 
 class Target(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.threshold_1d import Staircase, Target, sine, staircase
 from headway.lab.certified import certified_sup
@@ -22,8 +22,8 @@ class Config:
     inputs: int = 10  # d, for counting parameters
 
     def __post_init__(self) -> None:
-        demand((min(self.units) >= 5, "at least 5 units"), (all(s >= 0.5 for s in self.steepness), "every κΔ is at least ½"))
-        demand((self.rho >= 1 and self.inputs >= 1, "ρ >= 1 and inputs >= 1"))
+        require((min(self.units) >= 5, "at least 5 units"), (all(s >= 0.5 for s in self.steepness), "every κΔ is at least ½"))
+        require((self.rho >= 1 and self.inputs >= 1, "ρ >= 1 and inputs >= 1"))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.minimax import minimax
 from headway.lab.approximation.ridge_net import RidgeNet, multiply, random_units
@@ -22,8 +22,8 @@ class Config:
     span: int = 20  # units of the spans that are fitted
 
     def __post_init__(self) -> None:
-        demand((all(1 <= m <= 50 for m in self.units), "units are 1 to 50"), (1 <= self.dimensions <= 10, "d is 1 to 10"))
-        demand((self.points >= 20 and 4 <= self.span <= 40, "points >= 20 and span is 4 to 40"))
+        require((all(1 <= m <= 50 for m in self.units), "units are 1 to 50"), (1 <= self.dimensions <= 10, "d is 1 to 10"))
+        require((self.points >= 20 and 4 <= self.span <= 40, "points >= 20 and span is 4 to 40"))
 
 
 def bend(f: Callable[[np.ndarray], np.ndarray], t: np.ndarray, s: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, published
 from headway.lab.experiment import Experiment
@@ -22,7 +22,7 @@ class Config:
     knots: int = 12  # of the random piecewise-linear target
 
     def __post_init__(self) -> None:
-        demand((all(0 < e < self.rho / 2 for e in self.epsilons), "every ε is between 0 and ρ/2"), (self.knots >= 2, "knots >= 2"))
+        require((all(0 < e < self.rho / 2 for e in self.epsilons), "every ε is between 0 and ρ/2"), (self.knots >= 2, "knots >= 2"))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.barron.barron_gaussian import barron_constant
 from headway.lab.barron.spectrum import BOX, Function, Mixture, bump, constant, mixture, plateau, spectrum
@@ -24,8 +24,8 @@ class Config:
     pairs: int = 20  # random pairs of mixtures on the line for sums and products; a fifth of them in the plane
 
     def __post_init__(self) -> None:
-        demand((10 <= self.bits <= 18, "bits is 10 to 18"), (128 <= self.side <= 1024, "side is 128 to 1024"))
-        demand((self.bumps >= 1 and self.pairs >= 5, "bumps >= 1 and pairs >= 5"))
+        require((10 <= self.bits <= 18, "bits is 10 to 18"), (128 <= self.side <= 1024, "side is 128 to 1024"))
+        require((self.bumps >= 1 and self.pairs >= 5, "bumps >= 1 and pairs >= 5"))
 
 
 LINE: dict[str, Function] = {  # functions of the line, from the smoothest to a jump

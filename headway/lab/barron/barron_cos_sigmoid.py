@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.threshold_1d import Staircase, Target, staircase
 from headway.lab.certified import certified_sup
@@ -22,8 +22,8 @@ class Config:
     phases: int = 4  # phases b: π/2, where the cosine is steepest at 0, and random ones
 
     def __post_init__(self) -> None:
-        demand((all(w > 0 for w in self.norms), "every ‖w‖ > 0"), (all(C > 1e-3 for C in self.constants), "every C > 0.001"))
-        demand((all(0 < e < 0.5 for e in self.epsilons), "every ε is between 0 and ½"), (self.phases >= 1, "phases >= 1"))
+        require((all(w > 0 for w in self.norms), "every ‖w‖ > 0"), (all(C > 1e-3 for C in self.constants), "every C > 0.001"))
+        require((all(0 < e < 0.5 for e in self.epsilons), "every ε is between 0 and ½"), (self.phases >= 1, "phases >= 1"))
 
 
 def unit(C: float, norm: float, b: float) -> Target:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.barron.barron_gaussian import barron_constant
 from headway.lab.barron.barron_subsample import slope_error
@@ -28,8 +28,8 @@ class Config:
     shift: float = 0.5  # ‖c‖ of the target exp(-‖x - c‖²/2)
 
     def __post_init__(self) -> None:
-        demand((len(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "four or more sizes, increasing"))
-        demand((self.draws >= 10 and self.points >= 100, "draws >= 10 and points >= 100"), (self.radius >= 1.5, "radius >= 1.5"))
+        require((len(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "four or more sizes, increasing"))
+        require((self.draws >= 10 and self.points >= 100, "draws >= 10 and points >= 100"), (self.radius >= 1.5, "radius >= 1.5"))
 
 
 def errors(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, mean_is, printed, published
 from headway.lab.experiment import Experiment
@@ -22,8 +22,8 @@ class Config:
     largest: int = 400  # C/√d is followed up to this dimension
 
     def __post_init__(self) -> None:
-        demand((all(d >= 1 for d in self.dimensions), "every d is at least 1"), (all(s > 0 for s in self.widths), "every σ is positive"))
-        demand((self.draws >= 100, "draws >= 100"), (2 <= self.largest <= 2000, "largest is 2 to 2000"))
+        require((all(d >= 1 for d in self.dimensions), "every d is at least 1"), (all(s > 0 for s in self.widths), "every σ is positive"))
+        require((self.draws >= 100, "draws >= 100"), (2 <= self.largest <= 2000, "largest is 2 to 2000"))
 
 
 def barron_constant(d: int, sigma: float = 1.0) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, mean_is, printed
 from headway.lab.experiment import Experiment
@@ -23,8 +23,8 @@ class Config:
     radius: float = 400.0  # how far the transform of the tent in five dimensions is integrated
 
     def __post_init__(self) -> None:
-        demand((all(0.1 <= s <= 10 for s in self.widths), "every σ is between 0.1 and 10"), (self.sigma > 0, "σ > 0"))
-        demand((self.d >= 1 and self.draws >= 1000, "d >= 1 and draws >= 1000"), (self.radius >= 50, "radius >= 50"))
+        require((all(0.1 <= s <= 10 for s in self.widths), "every σ is between 0.1 and 10"), (self.sigma > 0, "σ > 0"))
+        require((self.d >= 1 and self.draws >= 1000, "d >= 1 and draws >= 1000"), (self.radius >= 50, "radius >= 50"))
 
 
 def infinite_net(x: np.ndarray, w: np.ndarray, mass: np.ndarray, b: np.ndarray) -> np.ndarray:

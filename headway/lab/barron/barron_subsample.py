@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.barron.barron_gaussian import barron_constant
 from headway.lab.barron.frequencies import ball, frequencies
@@ -25,9 +25,9 @@ class Config:
     units: int = 20000  # single units that are averaged, for each seed
 
     def __post_init__(self) -> None:
-        demand((len(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "four or more sizes, increasing"))
-        demand((all(d >= 1 for d in self.dimensions), "every d >= 1"))
-        demand((self.draws >= 10 and self.points >= 100, "draws >= 10 and points >= 100"))
+        require((len(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "four or more sizes, increasing"))
+        require((all(d >= 1 for d in self.dimensions), "every d >= 1"))
+        require((self.draws >= 10 and self.points >= 100, "draws >= 10 and points >= 100"))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, close, printed
 from headway.lab.experiment import Experiment
@@ -20,7 +20,7 @@ class Config:
     dimensions: tuple[int, ...] = (1, 2, 3)  # of the Gaussian for the factor (2π)^d
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (12 <= self.bits <= 24, "bits is between 12 and 24"), (all(1 <= d <= 3 for d in self.dimensions), "dimensions are 1, 2 or 3")
         )
 

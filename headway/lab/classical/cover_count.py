@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, equal, printed, share_is
 from headway.lab.experiment import Experiment
@@ -24,8 +24,8 @@ class Config:
     labellings: int = 200  # random labellings for each ratio and seed
 
     def __post_init__(self) -> None:
-        demand((1 <= self.s <= 14, "s is between 1 and 14, because 2^s labellings are tried"), (self.n >= 1, "n >= 1"))
-        demand((self.large >= 2 and self.labellings >= 20, "large >= 2 and labellings >= 20"), (all(r > 0 for r in self.ratios), "s/n > 0"))
+        require((1 <= self.s <= 14, "s is between 1 and 14, because 2^s labellings are tried"), (self.n >= 1, "n >= 1"))
+        require((self.large >= 2 and self.labellings >= 20, "large >= 2 and labellings >= 20"), (all(r > 0 for r in self.ratios), "s/n > 0"))
 
 
 def cover(s: int, n: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import binom, ndtri
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, slope
 from headway.lab.experiment import Experiment
@@ -24,9 +24,9 @@ class Config:
     trials: int = 150  # test patterns for each n, F and seed
 
     def __post_init__(self) -> None:
-        demand((len(self.sizes) >= 4 and min(self.sizes) >= 10 and max(self.sizes) >= 30, "at least four sizes, from 10, to 30 or more"))
-        demand((len(self.exponential) >= 2 and all(8 <= n <= 20 for n in self.exponential), "two or more exponential sizes, 8 to 20"))
-        demand((10 <= self.n <= 60, "n is 10 to 60"), (self.trials >= 40, "trials >= 40"))
+        require((len(self.sizes) >= 4 and min(self.sizes) >= 10 and max(self.sizes) >= 30, "at least four sizes, from 10, to 30 or more"))
+        require((len(self.exponential) >= 2 and all(8 <= n <= 20 for n in self.exponential), "two or more exponential sizes, 8 to 20"))
+        require((10 <= self.n <= 60, "n is 10 to 60"), (self.trials >= 40, "trials >= 40"))
 
 
 def energy(k: int, n: int) -> Energy:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import erf
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, published, within
 from headway.lab.classical.hopfield_crosstalk import hebb, patterns
@@ -24,10 +24,10 @@ class Config:
     ratios: tuple[float, ...] = (0.05, 0.1, 0.12, 0.138, 0.15, 0.16, 0.17, 0.18, 0.2, 0.25)  # patterns for each neuron α = s/n
 
     def __post_init__(self) -> None:
-        demand((len(self.sizes) == len(self.nets) >= 2, "one number of nets for each of at least two sizes"))
-        demand((list(self.sizes) == sorted(self.sizes) and self.sizes[0] >= 20, "sizes grow, from 20"), (min(self.nets) >= 2, "nets >= 2"))
-        demand((list(self.ratios) == sorted(self.ratios) and min(self.ratios) > 0, "ratios grow, above 0"))
-        demand(({0.12, 0.16} <= set(self.ratios) and max(self.ratios) >= 0.2, "ratios contain 0.12, 0.16 and one of at least 0.2"))
+        require((len(self.sizes) == len(self.nets) >= 2, "one number of nets for each of at least two sizes"))
+        require((list(self.sizes) == sorted(self.sizes) and self.sizes[0] >= 20, "sizes grow, from 20"), (min(self.nets) >= 2, "nets >= 2"))
+        require((list(self.ratios) == sorted(self.ratios) and min(self.ratios) > 0, "ratios grow, above 0"))
+        require(({0.12, 0.16} <= set(self.ratios) and max(self.ratios) >= 0.2, "ratios contain 0.12, 0.16 and one of at least 0.2"))
 
 
 def settle(w: np.ndarray, owner: np.ndarray, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:

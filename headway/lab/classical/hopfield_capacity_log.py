@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, printed, within
 from headway.lab.classical.hopfield_crosstalk import crosstalk, exact, formula, patterns, unstable
@@ -22,8 +22,8 @@ class Config:
     most: int = 85  # per cent of the patterns that count as most
 
     def __post_init__(self) -> None:
-        demand((bool(self.sizes) and min(self.sizes) >= 100, "sizes of at least 100"), (self.repetitions >= 10, "repetitions >= 10"))
-        demand((list(self.sizes) == sorted(self.sizes), "sizes grow"), (50 <= self.most <= 90, "most is 50 to 90"))
+        require((bool(self.sizes) and min(self.sizes) >= 100, "sizes of at least 100"), (self.repetitions >= 10, "repetitions >= 10"))
+        require((list(self.sizes) == sorted(self.sizes), "sizes grow"), (50 <= self.most <= 90, "most is 50 to 90"))
 
 
 def all_of(n: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, erfc
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed, published, vacuous, within
 from headway.lab.experiment import Experiment
@@ -22,8 +22,8 @@ class Config:
     ratios: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6)  # stored patterns for each neuron, s/n
 
     def __post_init__(self) -> None:
-        demand((50 <= self.n <= 4000, "n is 50 to 4000"), (all(5 / self.n <= r <= 1 for r in self.ratios), "s is 5 to n"))
-        demand(
+        require((50 <= self.n <= 4000, "n is 50 to 4000"), (all(5 / self.n <= r <= 1 for r in self.ratios), "s is 5 to n"))
+        require(
             (bool(self.ratios) and max(self.ratios) >= 0.4, "one s/n is 0.4 or more: near 1/(2π) the printed integral is right by accident")
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed, published
 from headway.lab.classical.hopfield_capacity_0138 import settle
@@ -26,8 +26,8 @@ class Config:
     recalls: int = 8  # nets whose patterns are recalled, α = 0.1
 
     def __post_init__(self) -> None:
-        demand((50 <= self.n <= 1000, "n is 50 to 1000"), (all(5 / self.n <= a <= 20 for a in self.ratios), "ratios are 5/n to 20"))
-        demand((self.nets >= 10 and self.recalls >= 2, "nets >= 10 and recalls >= 2"))
+        require((50 <= self.n <= 1000, "n is 50 to 1000"), (all(5 / self.n <= a <= 20 for a in self.ratios), "ratios are 5/n to 20"))
+        require((self.nets >= 10 and self.recalls >= 2, "nets >= 10 and recalls >= 2"))
 
 
 def theory(a: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
 from headway.lab.classical.hopfield_descent import descend, energy, sgn, symmetric
@@ -22,8 +22,8 @@ class Config:
     corrupted: float = 0.2  # share of the pixels of a picture that are flipped
 
     def __post_init__(self) -> None:
-        demand((self.n >= 4 and self.starts >= 1 and self.sweeps >= 1, "n >= 4, starts >= 1, sweeps >= 1"))
-        demand((0 <= self.corrupted < 0.5, "corrupted is between 0 and ½"))
+        require((self.n >= 4 and self.starts >= 1 and self.sweeps >= 1, "n >= 4, starts >= 1, sweeps >= 1"))
+        require((0 <= self.corrupted < 0.5, "corrupted is between 0 and ½"))
 
 
 def pictures() -> np.ndarray:

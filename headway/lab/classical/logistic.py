@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize, nnls
 from scipy.special import expit, log_expit
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close
 from headway.lab.experiment import Experiment
@@ -23,11 +23,11 @@ class Config:
     steps: int = 100_000  # of gradient descent
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (2 <= self.d < self.s <= 500, "2 <= d < s <= 500"),
             (4 <= self.points <= 200 and 1 <= self.sets <= 20, "4 to 200 points, 1 to 20 sets"),
         )
-        demand((1000 <= self.steps <= 1_000_000, "steps are 1000 to 1000000"))
+        require((1000 <= self.steps <= 1_000_000, "steps are 1000 to 1000000"))
 
 
 def loss(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:

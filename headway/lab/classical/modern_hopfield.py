@@ -8,7 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, published
 from headway.lab.classical.hopfield_capacity_0138 import settle
@@ -29,8 +29,8 @@ class Config:
     noise: float = 0.5  # standard deviation of the noise
 
     def __post_init__(self) -> None:
-        demand((16 <= self.d <= 256, "d is 16 to 256"), (all(20 <= n <= 100_000 for n in self.sizes), "sizes are 20 to 100000"))
-        demand(
+        require((16 <= self.d <= 256, "d is 16 to 256"), (all(20 <= n <= 100_000 for n in self.sizes), "sizes are 20 to 100000"))
+        require(
             (self.betas[0] > 0 and self.betas == tuple(sorted(self.betas)), "β grows, above 0"),
             (2 <= self.queries <= 20, "queries: 2 to 20"),
         )

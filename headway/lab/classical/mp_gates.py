@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, equal
 from headway.lab.classical.threshold_unit import ThresholdUnit, adder, at_least_k, circuit, clause, cube, term
@@ -20,8 +20,8 @@ class Config:
     bits: int = 4  # of the two numbers that a circuit of units adds
 
     def __post_init__(self) -> None:
-        demand((3 <= self.n <= 14, "n is 3 to 14, because 2^n inputs are tried"), (self.clauses >= 1, "clauses >= 1"))
-        demand((1 <= self.bits <= 7, "bits is 1 to 7"))
+        require((3 <= self.n <= 14, "n is 3 to 14, because 2^n inputs are tried"), (self.clauses >= 1, "clauses >= 1"))
+        require((1 <= self.bits <= 7, "bits is 1 to 7"))
 
 
 def literals(x: np.ndarray, sigma: np.ndarray) -> np.ndarray:

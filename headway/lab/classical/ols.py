@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed
 from headway.lab.experiment import Experiment
@@ -20,7 +20,7 @@ class Config:
     draws: int = 30000  # of the noise, for the covariance of the estimate
 
     def __post_init__(self) -> None:
-        demand((2 <= self.d < self.s <= 1000, "2 <= d < s <= 1000"), (self.sigma > 0, "sigma > 0"), (self.draws >= 1000, "draws >= 1000"))
+        require((2 <= self.d < self.s <= 1000, "2 <= d < s <= 1000"), (self.sigma > 0, "sigma > 0"), (self.draws >= 1000, "draws >= 1000"))
 
 
 def loss(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:

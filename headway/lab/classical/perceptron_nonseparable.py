@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal
 from headway.lab.classical.cover_count import separable
@@ -23,7 +23,7 @@ class Config:
     reach: int = 20000  # states after which a search is given up
 
     def __post_init__(self) -> None:
-        demand((self.epochs >= 10, "epochs >= 10"), (self.sets >= 1, "sets >= 1"), (self.reach >= 1, "reach >= 1"))
+        require((self.epochs >= 10, "epochs >= 10"), (self.sets >= 1, "sets >= 1"), (self.reach >= 1, "reach >= 1"))
 
 
 def inseparable(rng: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed
 from headway.lab.classical.perceptron_run import collinear, labelled, perceptron, widest, widest_by_slsqp
@@ -24,8 +24,8 @@ class Config:
     peer: bool = False  # compare with the perceptron of scikit-learn too (its import takes a second)
 
     def __post_init__(self) -> None:
-        demand((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
-        demand((self.points >= 4 and self.orders >= 1, "points >= 4 and orders >= 1"))
+        require((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
+        require((self.points >= 4 and self.orders >= 1, "points >= 4 and orders >= 1"))
 
 
 class PerceptronNovikoff(Experiment):

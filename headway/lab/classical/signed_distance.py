@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, close, equal
 from headway.lab.experiment import Experiment
@@ -17,7 +17,7 @@ class Config:
     points: int = 500  # random units, each with its point, in every dimension
 
     def __post_init__(self) -> None:
-        demand((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (self.points >= 10, "points >= 10"))
+        require((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (self.points >= 10, "points >= 10"))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from scipy.special import entr, rel_entr
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
 from headway.lab.experiment import Experiment
@@ -22,8 +22,8 @@ class Config:
     logits: int = 50  # random vectors for the identities
 
     def __post_init__(self) -> None:
-        demand((3 <= self.K <= 10, "K is 3 to 10"), (2 <= self.longest <= 4, "longest is 2 to 4"))
-        demand((100 <= self.chains <= 20000, "chains are 100 to 20000"), (2 <= self.logits <= 1000, "logits are 2 to 1000"))
+        require((3 <= self.K <= 10, "K is 3 to 10"), (2 <= self.longest <= 4, "longest is 2 to 4"))
+        require((100 <= self.chains <= 20000, "chains are 100 to 20000"), (2 <= self.logits <= 1000, "logits are 2 to 1000"))
 
 
 def softmax(z: np.ndarray) -> np.ndarray:

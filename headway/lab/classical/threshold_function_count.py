@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, published
 from headway.lab.classical.boolean_functions import by_weights, classes, codes, mcculloch_pitts, tables
@@ -25,8 +25,8 @@ class Config:
     weights: int = 5  # largest integer weight in the construction for five inputs
 
     def __post_init__(self) -> None:
-        demand((2 <= self.n <= 4, "n is 2 to 4 (five inputs have 2^32 functions)"), (2 <= self.exhaustive <= 4, "exhaustive is 2 to 4"))
-        demand((1 <= self.weights <= 9, "weights is 1 to 9"))
+        require((2 <= self.n <= 4, "n is 2 to 4 (five inputs have 2^32 functions)"), (2 <= self.exhaustive <= 4, "exhaustive is 2 to 4"))
+        require((1 <= self.weights <= 9, "weights is 1 to 9"))
 
 
 def feasible(f: np.ndarray, n: int) -> bool:

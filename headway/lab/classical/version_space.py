@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, equal, share_is, within
 from headway.lab.classical.cone_share import cone_share, consistent, program, sphere
@@ -25,7 +25,7 @@ class Config:
     few: int = 6  # points in three dimensions whose labellings are all tried
 
     def __post_init__(self) -> None:
-        demand((self.directions >= 1000, "directions >= 1000"), (self.points >= 3, "points >= 3"), (4 <= self.few <= 9, "few is 4 to 9"))
+        require((self.directions >= 1000, "directions >= 1000"), (self.points >= 3, "points >= 3"), (4 <= self.few <= 9, "few is 4 to 9"))
 
 
 class VersionSpace(Experiment):

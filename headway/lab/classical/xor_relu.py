@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.core.errors import ConfigError
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
@@ -23,7 +23,7 @@ class Config:
     trials: int = 2000  # random lines, none of which may separate XOR
 
     def __post_init__(self) -> None:
-        demand((self.trials >= 1, "trials >= 1"))
+        require((self.trials >= 1, "trials >= 1"))
 
 
 def solvable(A: np.ndarray, b: np.ndarray) -> bool:

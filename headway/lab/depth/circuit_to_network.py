@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
 from headway.lab.depth.parity_forms import every_input
@@ -21,8 +21,8 @@ class Config:
     circuits: int = 12  # random circuits
 
     def __post_init__(self) -> None:
-        demand((2 <= self.inputs <= 14, "inputs is 2 to 14"), (self.circuits >= 1, "circuits >= 1"))
-        demand((len(self.widths) >= 2 and all(w >= 2 for w in self.widths), "at least two levels, each of two gates or more"))
+        require((2 <= self.inputs <= 14, "inputs is 2 to 14"), (self.circuits >= 1, "circuits >= 1"))
+        require((len(self.widths) >= 2 and all(w >= 2 for w in self.widths), "at least two levels, each of two gates or more"))
 
 
 def jacobian(net: ReluNet, x: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.curse_of_dimension import SIDES, constant_fit, random_cones
 from headway.lab.checks import Check, loglog_slope, slope
@@ -21,8 +21,8 @@ class Config:
     points: int = 6000  # random places where an error is measured
 
     def __post_init__(self) -> None:
-        demand((2 <= self.dimensions <= 6, "dimensions is 2 to 6"), (self.points >= 1000, "points >= 1000"))
-        demand(({8} <= {*self.leaves} <= {2, 4, 8, 16}, "n is 2, 4, 8 or 16, and 8 is among them"))
+        require((2 <= self.dimensions <= 6, "dimensions is 2 to 6"), (self.points >= 1000, "points >= 1000"))
+        require(({8} <= {*self.leaves} <= {2, 4, 8, 16}, "n is 2, 4, 8 or 16, and 8 is among them"))
 
 
 @dataclass(frozen=True)

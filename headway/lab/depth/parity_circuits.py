@@ -6,7 +6,7 @@ from math import ceil, isqrt
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, vacuous
 from headway.lab.depth.parity_forms import AndOr, blocks, dnf, every_input, nand_tree, prime_implicants, threshold_pair
@@ -23,7 +23,7 @@ class Config:
     circuits: int = 50  # random terms and circuits that are correlated with parity
 
     def __post_init__(self) -> None:
-        demand((6 <= self.n <= 14, "n is 6 to 14"), (2 <= self.primes <= 7, "primes is 2 to 7"), (self.circuits >= 10, "circuits >= 10"))
+        require((6 <= self.n <= 14, "n is 6 to 14"), (2 <= self.primes <= 7, "primes is 2 to 7"), (self.circuits >= 10, "circuits >= 10"))
 
 
 def relu_parity(x: np.ndarray, p: int) -> tuple[np.ndarray, int]:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, equal
 from headway.lab.depth.sawtooth import TENT, TENT_ON_UNIT, teeth
@@ -25,8 +25,8 @@ class Config:
     p: int = 10  # the largest sawtooth Δ^p
 
     def __post_init__(self) -> None:
-        demand((self.nets >= 20, "nets >= 20"), (1 <= self.layers <= 5, "layers is 1 to 5"), (2 <= self.width <= 8, "width is 2 to 8"))
-        demand((2 <= self.p <= 16, "p is 2 to 16"))
+        require((self.nets >= 20, "nets >= 20"), (1 <= self.layers <= 5, "layers is 1 to 5"), (2 <= self.width <= 8, "width is 2 to 8"))
+        require((2 <= self.p <= 16, "p is 2 to 16"))
 
 
 def product_bound(widths: tuple[int, ...]) -> int:

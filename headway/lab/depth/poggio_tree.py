@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope, vacuous
 from headway.lab.depth.freudenthal import Function, interpolate, multilinear, tabulate
@@ -21,10 +21,10 @@ class Config:
     points: int = 4000  # random places where the errors are measured
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (all(n in (2, 4, 8, 16, 32) for n in self.leaves) and {4, 8} <= {*self.leaves}, "n is a power of two to 32; 4 and 8 are needed")
         )
-        demand((len(self.grids) >= 4 and min(self.grids) >= 4, "at least four K, all >= 4"), (self.points >= 200, "points >= 200"))
+        require((len(self.grids) >= 4 and min(self.grids) >= 4, "at least four K, all >= 4"), (self.points >= 200, "points >= 200"))
 
 
 class PoggioTree(Experiment):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal
 from headway.lab.experiment import Experiment
@@ -21,7 +21,7 @@ class Config:
     p: int = 14  # the largest number of compositions; all from 1 on are tried
 
     def __post_init__(self) -> None:
-        demand((3 <= self.p <= 18, "p is 3 to 18 (Δ^18 has 2^18 pieces)"))
+        require((3 <= self.p <= 18, "p is 3 to 18 (Δ^18 has 2^18 pieces)"))
 
 
 def teeth(p: int, tent: ReluNet = TENT) -> ReluNet:

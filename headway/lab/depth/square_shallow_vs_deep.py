@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
 from headway.lab.depth.sawtooth import TENT_ON_UNIT
@@ -24,8 +24,8 @@ class Config:
     rivals: int = 200  # piecewise-linear functions at random knots
 
     def __post_init__(self) -> None:
-        demand((14 <= self.last <= 36, "last is 14 to 36"), (5 <= self.built <= min(24, self.last), "built is 5 to 24, not above last"))
-        demand((self.rivals >= 10, "rivals >= 10"))
+        require((14 <= self.last <= 36, "last is 14 to 36"), (5 <= self.built <= min(24, self.last), "built is 5 to 24, not above last"))
+        require((self.rivals >= 10, "rivals >= 10"))
 
 
 def shallow_square(N: int) -> ReluNet:

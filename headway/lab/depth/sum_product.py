@@ -6,7 +6,7 @@ from math import isqrt
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, equal
 from headway.lab.experiment import Experiment
@@ -21,8 +21,8 @@ class Config:
     points: int = 50  # places of small integers where both forms are compared
 
     def __post_init__(self) -> None:
-        demand((3 <= self.largest <= 8, "largest is 3 to 8"), (self.points >= 1, "points >= 1"))
-        demand((2 <= self.expanded <= min(4, self.largest), "expanded is 2 to 4, and at most largest"))
+        require((3 <= self.largest <= 8, "largest is 3 to 8"), (self.points >= 1, "points >= 1"))
+        require((2 <= self.expanded <= min(4, self.largest), "expanded is 2 to 4, and at most largest"))
 
 
 def deep(x: np.ndarray) -> tuple[np.ndarray, int]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, published, vacuous
 from headway.lab.depth.line_fits import GRID, best_by_pieces, best_lines
@@ -26,7 +26,7 @@ class Config:
     restarts: int = 20  # random nets and splines that are fitted
 
     def __post_init__(self) -> None:
-        demand((2 <= self.L <= 3, "L is 2 or 3 (the deep net for L = 4 has 2^18 pieces)"), (2 <= self.largest <= 40, "largest is 2 to 40"))
+        require((2 <= self.L <= 3, "L is 2 or 3 (the deep net for L = 4 has 2^18 pieces)"), (2 <= self.largest <= 40, "largest is 2 to 40"))
 
 
 def certificate(L: int) -> Fraction:

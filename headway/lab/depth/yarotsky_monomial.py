@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
 from headway.lab.depth.gate_chains import Function, M, certified_gap, chain_knots, polynomial_net, power_gap, power_net
@@ -21,7 +21,7 @@ class Config:
     m: int = 7  # the largest depth of the squares; all from 3 on are tried
 
     def __post_init__(self) -> None:
-        demand((4 <= self.k <= 12, "k is 4 to 12, so that |power| <= 2 from m = 3 on"), (4 <= self.m <= 9, "m is 4 to 9"))
+        require((4 <= self.k <= 12, "k is 4 to 12, so that |power| <= 2 from m = 3 on"), (4 <= self.m <= 9, "m is 4 to 9"))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed
 from headway.lab.depth.gate_chains import certified_gap
@@ -24,8 +24,8 @@ class Config:
     points: int = 600  # random places where the net of two variables is evaluated
 
     def __post_init__(self) -> None:
-        demand((all(1 <= n <= 3 for n in self.orders) and 3 in self.orders, "every n is 1 to 3, and 3 is among them"))
-        demand((all(5e-4 <= e < 1 for e in (*self.epsilons, *self.plane)), "0.0005 <= ε < 1"), (self.points >= 50, "points >= 50"))
+        require((all(1 <= n <= 3 for n in self.orders) and 3 in self.orders, "every n is 1 to 3, and 3 is among them"))
+        require((all(5e-4 <= e < 1 for e in (*self.epsilons, *self.plane)), "0.0005 <= ε < 1"), (self.points >= 50, "points >= 50"))
 
 
 def of_sum(name: str, derivative: Callable[[int, np.ndarray], np.ndarray], d: int) -> Smooth:

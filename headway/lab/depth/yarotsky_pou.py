@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.certified import Sup, certified_sup
 from headway.lab.checks import Check, at_least, at_most, close, published, slope
@@ -23,8 +23,8 @@ class Config:
     orders: tuple[int, ...] = (1, 2, 3)  # n: Taylor polynomials of degree n - 1
 
     def __post_init__(self) -> None:
-        demand((len(self.grids) >= 4 and all(N >= 1 for N in self.grids), "at least four N, all positive"))
-        demand((all(1 <= n <= 4 for n in self.orders), "every n is 1 to 4"))
+        require((len(self.grids) >= 4 and all(N >= 1 for N in self.grids), "at least four N, all positive"))
+        require((all(1 <= n <= 4 for n in self.orders), "every n is 1 to 4"))
 
 
 def sup_error(d: int, N: int, n: int) -> Sup:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, published
 from headway.lab.depth.sawtooth import TENT
@@ -24,7 +24,7 @@ class Config:
     pairs: int = 6000  # random pairs for each M and m (2·10⁵ altogether)
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (all(M > 0 for M in self.bounds), "every M is positive"),
             (2 <= self.m <= 14, "m is 2 to 14"),
             (self.pairs >= 100, "pairs >= 100"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, equal, slope
 from headway.lab.depth.taylor_net import TaylorNet
@@ -22,11 +22,11 @@ class Config:
     dimensions: int = 12  # the curse is drawn for d = 1 … dimensions
 
     def __post_init__(self) -> None:
-        demand(
+        require(
             (4 <= self.digits <= 12, "digits is 4 to 12"),
             (len(self.far) >= 4 and all(12 <= k <= 100 for k in self.far), "far is 12 to 100"),
         )
-        demand((2 <= self.dimensions <= 40, "dimensions is 2 to 40"))
+        require((2 <= self.dimensions <= 40, "dimensions is 2 to 40"))
 
 
 def powers_of_ten(digits: np.ndarray) -> list[float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.core.config import demand
+from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal
 from headway.lab.depth.sawtooth import TENT, TENT_ON_UNIT
@@ -19,7 +19,7 @@ class Config:
     m: int = 12  # the largest depth; all from 1 on are tried
 
     def __post_init__(self) -> None:
-        demand((2 <= self.m <= 16, "m is 2 to 16 (f_16 has 2^16 pieces)"))
+        require((2 <= self.m <= 16, "m is 2 to 16 (f_16 has 2^16 pieces)"))
 
 
 def square_net(m: int, tent: ReluNet = TENT, base: float = 4.0) -> ReluNet:

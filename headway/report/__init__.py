@@ -1,0 +1,1 @@
+"""Show: pages, curves and pictures, in one style. A report asks the run and its task; it knows no task by name."""

@@ -1,0 +1,75 @@
+"""Attention maps of every layer and head as one HTML page that needs no network and no other file.
+
+The page is a skeleton (`page.html`) filled with a style, a body, data as JSON and a script. The report of a run is made of the
+same parts, so a map looks and works alike in both. Text of people is escaped in two places only: `escape` for HTML, `embedded`
+for JSON.
+"""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from headway.tasks.task import Map
+
+SCALE = 10_000  # weights are embedded as integers in units of 0.0001; -1 stands for a weight that is not a number
+NO_MAPS = "This model has no attention."
+
+
+def map_json(m: Map) -> dict[str, Any]:
+    """A map as the script of the page reads it."""
+    numbers = np.nan_to_num(np.rint(np.asarray(m.weights, dtype=np.float64) * SCALE), nan=-1, posinf=-1, neginf=-1)
+    heads = numbers.astype(np.int64).reshape(len(m.weights), -1).tolist()
+    labels = {"rows": list(m.rows), "columns": list(m.columns)}
+    return {"name": m.name, "kind": m.kind, "layer": m.layer, **labels, "weights": heads}
+
+
+def attention_page(maps: Sequence[Map], title: str, subtitle: str = "", details: Mapping[str, str] = {}) -> str:
+    """All maps of one input. `details` are facts to show above them, such as the run, the source and the translation."""
+    body = heading(title, subtitle) + (facts(details) if details else "") + f"<h2>Attention</h2>\n{maps_section(maps)}"
+    return document(title, body, {"maps": [map_json(m) for m in maps]})
+
+
+def heading(title: str, subtitle: str = "") -> str:
+    return f'<h1 dir="auto">{escape(title)}</h1>\n' + (f'<p class="soft" dir="auto">{escape(subtitle)}</p>\n' if subtitle else "")
+
+
+def facts(pairs: Mapping[str, str]) -> str:
+    items = (f'<div><dt>{escape(name)}</dt><dd dir="auto">{escape(value)}</dd></div>' for name, value in pairs.items())
+    return f'<dl class="facts panel">{"".join(items)}</dl>\n'
+
+
+def maps_section(maps: Sequence[Map]) -> str:
+    """The place that `page.js` fills with the maps in the document's data."""
+    if not maps:
+        return blank(NO_MAPS)
+    return '<div class="panel" id="maps"><noscript>The script of this page draws the maps; please allow it.</noscript></div>\n'
+
+
+def blank(words: str) -> str:
+    """What stands where there is nothing to show."""
+    return f'<p class="panel blank">{escape(words)}</p>\n'
+
+
+def document(title: str, body: str, data: Mapping[str, Any], extra: Sequence[str] = ()) -> str:
+    """The whole page. `extra` names parts of this package, `.css` or `.js`, that are added to the style and the script."""
+    style, script = ("".join(part(n) for n in ("page.css", "page.js", *extra) if n.endswith(end)) for end in (".css", ".js"))
+    page = Template(part("page.html")).substitute(title=escape(title), style=style, body=body, data=embedded(data), script=script)
+    return page.encode("utf-8", "replace").decode("utf-8")  # half a character from a broken command line must not stop the page
+
+
+def part(name: str) -> str:
+    return files("headway.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def escape(text: object) -> str:
+    return html.escape(str(text), quote=True)
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in, whatever people typed."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

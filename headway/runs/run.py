@@ -1,0 +1,233 @@
+"""A run: a directory that holds everything, and what can be asked of it."""
+
+import html
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar, overload
+
+from torch import nn
+
+from headway.core import machine
+from headway.core.config import from_json, replaced, to_json
+from headway.core.device import choose_device
+from headway.core.errors import ConfigError, RunError, UsageError
+from headway.core.files import read_json, read_tensors, write_json
+from headway.models.build import build_model
+from headway.models.weights import load_tensors
+from headway.tasks.task import (
+    Aligns,
+    Attends,
+    B,
+    C,
+    Classified,
+    Classifies,
+    Generates,
+    Judgement,
+    M,
+    Map,
+    Score,
+    Task,
+    Translated,
+    Translates,
+)
+from headway.training.checkpoint import FILE, TrainState, read_header
+from headway.training.folder import WEIGHTS, require_weights
+from headway.training.metrics import Metrics, Record
+from headway.training.plan import Plan, read_plan
+from headway.training.tasks import data_class, read_task_name, task_class
+
+P = TypeVar("P")
+Value = str | int | float | bool | None
+
+
+class Run:
+    """A trained model with its task and plan, read from a directory. `headway.load(folder)` and `headway.train(...)` give one."""
+
+    def __init__(self, folder: str | Path, device: str = "auto") -> None:
+        self.folder = Path(folder)
+        require_weights(self.folder)
+        machine.prepare()
+        try:
+            name = read_task_name(self.folder)
+            self.plan: Plan[object] = read_plan(read_json(self.folder / "plan.json"), data_class(name), str(self.folder / "plan.json"))
+            self.task: Task[object, C, B, M] = task_class(name).load(self.plan.data, self.folder)  # type: ignore[valid-type, misc]
+            self.model: nn.Module = build_model(self.plan.model, self.task.sizes).eval().requires_grad_(False)
+        except ConfigError as problem:
+            raise RunError(problem.message, problem.hint) from problem
+        path = self.folder / WEIGHTS
+        load_tensors(self.model, read_tensors(path), path)
+        self.model.to(choose_device(device))
+
+    def __repr__(self) -> str:
+        scores = "; ".join(score.describe() for score in self.scores[:3])
+        return f"Run({str(self.folder)!r}: {self.plan.task}, {self.plan.model.name}, {self.parameters:,} parameters{'; ' + scores if scores else ''})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rows = {"task": self.plan.task, "model": self.plan.model.describe(), "parameters": f"{self.parameters:,}", "kept": self.kept()}
+        rows |= {f"{score.name} ({score.part})": score.describe().removeprefix(score.name).strip() for score in self.scores}
+        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
+        return f"<b>{html.escape(str(self.folder))}</b><table>{cells}</table>"
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> int:
+        return sum(p.numel() for p in self.model.parameters())
+
+    @cached_property
+    def metrics(self) -> list[Record]:
+        """The curves of training."""
+        return Metrics(self.folder).read()
+
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        """What the run came to on held-out data, as it was judged at the end of training."""
+        path = self.folder / "scores.json"
+        if not path.exists():
+            return ()
+        value = read_json(path)
+        try:
+            return tuple(from_json(Score, item, str(path)) for item in (value if isinstance(value, list) else [value]))
+        except ConfigError as problem:
+            raise RunError(problem.message, "delete the file; `headway train --resume` on the run makes it anew.") from problem
+
+    def state(self) -> TrainState | None:
+        """Where training stands, from the checkpoint if it is there."""
+        return read_header(self.folder / FILE)[0] if (self.folder / FILE).exists() else None
+
+    def kept(self) -> str:
+        """Which weights these are."""
+        state = self.state()
+        if state is None or not state.validations:
+            return "the last weights: there was no validation"
+        of = f"step {state.best_step:,} of {state.step:,}"
+        return f"{of}, the best of {state.validations} validation{'s' * (state.validations != 1)}"
+
+    # -- what it can do ------------------------------------------------------------------------------------------------
+
+    def _able(self, protocol: type[P], verb: str) -> P:
+        """The task as something that can do this, or an error that says what it can do instead."""
+        if verb not in self.task.uses or not isinstance(self.task, protocol):
+            able = ", ".join(f"`{use}`" for use in self.task.uses)
+            raise UsageError(f"`{self.folder}` was trained for {self.plan.task}, which cannot `{verb}`", f"it can {able}.")
+        return self.task
+
+    @overload
+    def translate(self, texts: str, beam: int | None = None, penalty: float | None = None, batch: int = 64) -> str: ...
+    @overload
+    def translate(self, texts: Iterable[str], beam: int | None = None, penalty: float | None = None, batch: int = 64) -> list[str]: ...
+
+    def translate(
+        self, texts: str | Iterable[str], beam: int | None = None, penalty: float | None = None, batch: int = 64
+    ) -> str | list[str]:
+        """The best translation of each text; one text gives one translation. `beam` and `penalty` default to those of the run."""
+        found = [t[0].text for t in self.translations([texts] if isinstance(texts, str) else texts, beam, penalty, batch)]
+        return found[0] if isinstance(texts, str) else found
+
+    def translations(
+        self, texts: Iterable[str], beam: int | None = None, penalty: float | None = None, batch: int = 64, best: int = 1
+    ) -> list[list[Translated]]:
+        """For each text its `best` translations, best first, with scores and warnings."""
+        task, lines = self._able(Translates, "translate"), require_texts(texts)
+        beam = getattr(self.plan.data, "beam", 5) if beam is None else beam
+        penalty = getattr(self.plan.data, "penalty", 1.0) if penalty is None else penalty
+        require_positive(beam=beam, batch=batch, best=best)
+        if not (math.isfinite(penalty) and penalty >= 0):
+            raise UsageError(f"`--penalty {penalty}` should be a number of at least 0", "1 is usual; higher gives longer output.")
+        return task.translate(self.model, lines, beam, penalty, batch, best)
+
+    def generate(
+        self,
+        prompt: str = "",
+        length: int = 500,
+        temperature: float = 0.8,
+        top_k: int | None = None,
+        top_p: float = 0.95,
+        seed: int = 1,
+    ) -> str:
+        """The prompt's continuation of at most `length` tokens."""
+        return "".join(self.stream(prompt, length, temperature, top_k, top_p, seed))
+
+    def stream(
+        self,
+        prompt: str = "",
+        length: int = 500,
+        temperature: float = 0.8,
+        top_k: int | None = None,
+        top_p: float = 0.95,
+        seed: int = 1,
+    ) -> Iterator[str]:
+        """The same, piece by piece as it is written."""
+        task = self._able(Generates, "generate")
+        require_positive(length=length)
+        require_texts([prompt])
+        return islice(task.generate(self.model, prompt, temperature, top_k, top_p, seed), length)
+
+    @overload
+    def classify(self, inputs: str) -> Classified: ...
+    @overload
+    def classify(self, inputs: Iterable[str]) -> list[Classified]: ...
+
+    def classify(self, inputs: str | Iterable[str]) -> Classified | list[Classified]:
+        """The class of each input (a text, or the path of a picture) with its probabilities; one input gives one answer."""
+        found = self._able(Classifies, "classify").classify(self.model, require_texts([inputs] if isinstance(inputs, str) else inputs))
+        return found[0] if isinstance(inputs, str) else found
+
+    def align(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[set[tuple[int, int]]], str]:
+        """Links (source word, target word) of each pair, and which attention head they were read from."""
+        return self._able(Aligns, "align").align(self.model, require_texts(sources), require_texts(targets), self.folder)
+
+    def attention(self, text: str, target: str | None = None) -> tuple[list[Map], str]:
+        """The weights of every attention layer for one input, and what the model wrote (or `target`, if that is given)."""
+        return self._able(Attends, "attention").attention(self.model, require_texts([text])[0], target)
+
+    def evaluate(self, **data: Value) -> Judgement:
+        """Scores of examples that you bring, by the same names as in training: `source=`, `target=`; `text=`; `table=` ..."""
+        unknown = [name for name in data if name not in self.task.tested]
+        if unknown:
+            known = ", ".join(f"`{name}`" for name in self.task.tested)
+            raise UsageError(f"`{unknown[0]}` is nothing that {self.plan.task} is evaluated by", f"it takes {known}.")
+        kind = type(self.plan.data)
+        kept = {name: getattr(self.plan.data, name) for name in self.task.tested}
+        numbers = {name: value for name, value in kept.items() if isinstance(value, int | float)}  # such as the beam; files are not kept
+        return self.task.evaluate(self.model, replaced(kind(), numbers | data, "evaluate"))
+
+    def judge(self) -> Judgement:
+        """Judge the run on what it keeps of its held-out data, and remember the scores."""
+        found = self.task.judge(self.model, self.folder)
+        write_json(self.folder / "scores.json", [to_json(score) for score in found.scores])
+        self.__dict__.pop("scores", None)
+        return found
+
+    def judge_base(self) -> tuple[tuple[Score, ...], tuple[Score, ...]] | None:
+        """For a run that began with another: the scores on that run's held-out data, before (of that run) and now (of this one)."""
+        folder = self.folder / "base"
+        if not (folder / "held_out").is_dir() or not (folder / "scores.json").exists():
+            return None
+        before = tuple(from_json(Score, item, "scores.json") for item in read_json(folder / "scores.json"))
+        try:
+            now = self.task.judge(self.model, folder).scores
+        except RunError:  # a run of another task keeps other things
+            return None
+        return before, now
+
+
+def require_texts(texts: Iterable[str]) -> list[str]:
+    """A list of texts, or a sentence about what is none."""
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise UsageError(f"expected a text or several, not {type(texts).__name__}")
+    found = list(texts)
+    wrong = [type(text).__name__ for text in found if not isinstance(text, str)]
+    if wrong:
+        raise UsageError(f"expected texts, not {wrong[0]}", "pass strings.")
+    return found
+
+
+def require_positive(**numbers: int) -> None:
+    for name, value in numbers.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise UsageError(f"`--{name.replace('_', '-')} {value}` should be a whole number of at least 1")

@@ -1,0 +1,126 @@
+"""What a person asks for, from the command line or from Python, checked before anything heavy is loaded.
+
+The task's options are read from its file (`core/registry.py`), so every misspelling is answered at once; the recipe itself is made when
+the task is imported.
+"""
+
+import dataclasses
+import os
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headway.core import registry
+from headway.core.config import Choice, Value, from_json, option_type, parse, replaced, to_json
+from headway.core.errors import DataError, UnknownName, UsageError
+from headway.core.registry import Entry
+from headway.models.choice import choose_model
+from headway.tasks.recipe import Recipe, Training
+
+BUDGETS = ("minutes", "steps", "epochs")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A checked wish. `recipe()` loads the task and makes the recipe."""
+
+    entry: Entry  # of a task, or of a recipe that has a name
+    data: dict[str, Value] = field(default_factory=dict)
+    model: Choice | None = None
+    training: dict[str, Value] = field(default_factory=dict)
+    more: dict[str, Value] = field(default_factory=dict)  # seed, start, device, precision
+
+    def recipe(self) -> Recipe[object]:
+        if self.entry.room == "recipes":
+            made = self.entry.load()()
+            if self.model:
+                kept = made.model.options if made.model and made.model.name == self.model.name else {}
+                made = dataclasses.replace(made, model=Choice(self.model.name, kept | self.model.options))
+            data, training = replaced(made.data, self.data, "data"), made.training
+        else:
+            kind = self.entry.module.Data
+            hint = f"`headway train {self.entry.name} --help` explains the options."
+            made, data, training = None, from_json(kind, to_json(self.data), self.entry.name, hint), Training()
+        if any(name in self.training for name in BUDGETS):
+            training = dataclasses.replace(training, **dict.fromkeys(BUDGETS))
+        training = replaced(training, self.training, "training")
+        if made is not None:
+            return dataclasses.replace(made, data=data, training=training, **self.more)
+        return Recipe(self.entry.name, data, self.model, training, **self.more)
+
+
+def known_tasks() -> dict[str, Entry]:
+    """What can be trained: tasks, and recipes that have a name."""
+    return registry.entries("tasks") | registry.entries("recipes")
+
+
+def find_task(name: str) -> Entry:
+    """The task or recipe of that name, or the class that `package.module:Class` names."""
+    if ":" in name:
+        return registry.get("tasks", name)
+    known = known_tasks()
+    for entry in known.values():
+        if registry.named(entry, name):
+            return entry
+    raise UnknownName("task", name, known, "headway train --help")
+
+
+def task_of(entry: Entry) -> Entry:
+    """The task of a recipe, or the task itself."""
+    return registry.get("tasks", entry.facts["task"]) if entry.room == "recipes" else entry
+
+
+def ask(
+    task: str,
+    data: Mapping[str, Value],
+    model: str | None = None,
+    options: Mapping[str, Value] | None = None,
+    training: Mapping[str, Value] | None = None,
+    more: Mapping[str, Value] | None = None,
+) -> Asked:
+    """Check names, types and files; words of a command line are turned into values of the right type."""
+    entry = find_task(task)
+    owner = task_of(entry)
+    values = {name: _typed(owner, name, value) for name, value in data.items()}
+    for name in owner.facts.get("files") or ():
+        if isinstance(path := values.get(name), str):
+            values[name] = absolute(path, name)
+    settings = {name: _training(name, value) for name, value in (training or {}).items()}
+    given = [name for name in BUDGETS if settings.get(name) is not None]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(f'`--{name}`' for name in given)} are two budgets", "choose one of them.")
+    for name in given:
+        if not isinstance(value := settings[name], int | float) or not 0 < value < float("inf"):
+            raise UsageError(f"`--{name} {settings[name]}` is not a budget", "it must be a number above zero.")
+    chosen = None
+    if model or options:
+        name = model or entry.facts.get("model") or owner.facts["model"]
+        chosen = choose_model(owner.facts["reads"], owner.facts["gives"], name, options or {})
+    return Asked(entry, values, chosen, settings, dict(more or {}))
+
+
+def _typed(owner: Entry, name: str, value: Value) -> Value:
+    options = {option.name: option for option in owner.options}
+    if name not in options:
+        raise UnknownName("option", f"--{name.replace('_', '-')}", [f"--{n.replace('_', '-')}" for n in options], f"headway train {owner.name} --help")
+    kind = option_type(options[name].type)
+    found: Value = parse(kind, value, name.replace("_", "-")) if isinstance(value, str) else value
+    return found
+
+
+def _training(name: str, value: Value) -> Value:
+    hints = typing.get_type_hints(Training)
+    if name not in hints:
+        raise UnknownName("option", f"--training.{name}", [f"--training.{n}" for n in hints])
+    found: Value = parse(hints[name], value, f"training.{name}") if isinstance(value, str) else value
+    return found
+
+
+def absolute(path: str, name: str) -> str:
+    """An absolute path, so that the run can be continued from anywhere; a missing file is reported before anything heavy is loaded."""
+    if path == "-":
+        return path
+    if not os.path.exists(path):
+        raise DataError(f"there is no file `{path}` (`--{name.replace('_', '-')}`)", f"looked in `{Path(path).resolve().parent}`.")
+    return str(Path(path).resolve())

@@ -1,0 +1,95 @@
+"""A recipe: a plain value that binds task, data, model and training. Written beside the weights; enough to repeat the run.
+
+`None` means "choose for me": the task proposes what depends on the data, `training/plan.py` settles the rest, and the result is a `Plan`.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field
+from math import inf
+from typing import Generic, Literal, TypeVar
+
+from headway.core.config import Choice, from_json, require, to_json
+from headway.core.errors import ConfigError
+
+D = TypeVar("D")  # the data of a task: what a person brings
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to train. The same fields for every task; `headway train TASK --help` lists them as `--training.<field>`."""
+
+    minutes: float | None = None  # the budget: one of minutes, steps and epochs (default 10 minutes)
+    steps: int | None = None  # or this many steps; early stopping may end sooner (see patience)
+    epochs: float | None = None  # or this often through the data
+    batch: int | None = None  # the size of a batch, in units of the task (tokens, examples)
+    accumulate: int = 1  # batches whose gradients make one step
+    optimizer: Literal["muon", "adamw"] = "muon"  # muon orthogonalises the updates of matrices
+    rate: float | None = None  # the highest learning rate
+    schedule: Literal["cosine", "inverse_root", "constant"] = "cosine"  # of the learning rate, after the warm-up
+    warmup: int | None = None  # steps until the highest rate is reached
+    decay: float = 0.01  # weight decay of matrices and tables
+    clip: float = 1.0  # the largest norm of the gradient
+    average: float | None = None  # share of the running average of the weights that stays at each step
+    validate: int | None = None  # steps between validations
+    patience: int | None = 10  # validations without a better score before training stops early; none: never
+
+    def __post_init__(self) -> None:
+        counts = {name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")}
+        spans = {name: getattr(self, name) for name in ("minutes", "epochs", "clip", "rate")}
+        require(
+            *((v is None or v >= 1, f"`training.{n}` must be at least 1, not {v}") for n, v in counts.items()),
+            *((v is None or 0 < v < inf, f"`training.{n}` must be a number above zero, not {v}") for n, v in spans.items()),
+            (self.average is None or 0 <= self.average < 1, f"`training.average` must be at least 0 and less than 1, not {self.average}"),
+            (self.decay >= 0, f"`training.decay` must not be negative, not {self.decay}"),
+        )
+
+
+@dataclass(frozen=True)
+class Recipe(Generic[D]):
+    """What is asked for."""
+
+    task: str  # a registered name, or `package.module:Class`
+    data: D  # the task's own dataclass `Data`
+    model: Choice | None = None  # which architecture, and the options that were chosen; None: the task's default
+    training: Training = field(default_factory=Training)
+    seed: int = 1
+    start: str | None = None  # a run whose weights and vocabulary are the beginning (`--from`)
+    device: str = "auto"
+    precision: Literal["float32", "bfloat16", "auto"] = "float32"
+
+    def to_json(self) -> Json:
+        return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True)
+class Proposal(Generic[D]):
+    """What a task chooses from the size of its data and the budget: its own options, the model's options, the batch, the rate."""
+
+    data: D
+    model: Choice
+    batch: int
+    rate: float
+
+
+def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:
+    """A recipe from JSON, whose `data` is of the task's own type."""
+    if not isinstance(value, dict) or not isinstance(value.get("task"), str):
+        raise ConfigError(f"`{where}` does not fit: it names no task", "the file was edited or damaged; restore it or train again.")
+    shell = from_json(_Shell, {k: v for k, v in value.items() if k != "data"}, where)
+    brought = from_json(data, value.get("data"), where)
+    return Recipe(shell.task, brought, shell.model, shell.training, shell.seed, shell.start, shell.device, shell.precision)
+
+
+@dataclass(frozen=True)
+class _Shell:
+    """A recipe without its data, whose type only the task knows."""
+
+    task: str
+    model: Choice | None = None
+    training: Training = field(default_factory=Training)
+    seed: int = 1
+    start: str | None = None
+    device: str = "auto"
+    precision: Literal["float32", "bfloat16", "auto"] = "float32"

@@ -1,0 +1,140 @@
+"""Decoding of texts: sentences in batches of like length, a limit that fits the data, and what a person should know of each output.
+
+The length limit of an output follows from training: 1.5 times the ratio of lengths that 999 of 1,000 training pairs stayed below, times
+the source, plus 10. What still reaches the limit is marked, counted and reported.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from headway.core.config import from_json
+from headway.core.errors import ConfigError, RunError
+from headway.core.files import read_json, write_json
+from headway.data.batches import pad
+from headway.data.pairs import one_line
+from headway.data.sentences import split_sentences
+from headway.data.tokens import Tokenizer
+from headway.decode.beam import beam_search
+from headway.decode.greedy import greedy
+from headway.decode.hypothesis import Hypothesis
+from headway.decode.side_by_side import side_by_side
+from headway.models.encoder_decoder import EncoderDecoder
+from headway.tasks.task import Translated
+
+FILE = "seen.json"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What training has seen: how long sources and targets were, in tokens, and which characters the sources had."""
+
+    source_median: int
+    target_median: int
+    source_longest: int
+    ratio: float  # 99.9th percentile of (target + 1) / (source + 1)
+    characters: str
+
+    @classmethod
+    def of(cls, texts: Sequence[str], sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> "Seen":
+        s, t = (np.array([len(row) for row in side], dtype=np.float64) for side in (sources, targets))
+        ratio = round(float(np.quantile((t + 1) / (s + 1), 0.999)), 4)
+        return cls(int(np.median(s)), int(np.median(t)), int(s.max()), ratio, "".join(sorted(set().union(*texts))))
+
+    @property
+    def typical(self) -> tuple[int, int]:
+        return max(1, self.source_median), max(1, self.target_median)
+
+    def limit(self, source: int) -> int:
+        """The most tokens that an output of a source of this length may have."""
+        return math.ceil(1.5 * self.ratio * (source + 1)) + 10
+
+    def save(self, folder: Path) -> None:
+        write_json(folder / FILE, asdict(self))
+
+    @classmethod
+    def load(cls, folder: Path) -> "Seen":
+        try:
+            return from_json(cls, read_json(folder / FILE), str(folder / FILE))
+        except ConfigError as problem:
+            raise RunError(problem.message, problem.hint) from problem
+
+
+@dataclass(frozen=True)
+class Found:
+    """One output of the search."""
+
+    text: str
+    hypothesis: Hypothesis
+    penalty: float
+
+    @property
+    def cut(self) -> bool:
+        return self.hypothesis.cut
+
+
+class Searcher:
+    """Finds outputs for texts; the answer for a text does not depend on the others."""
+
+    def __init__(self, source: Tokenizer, target: Tokenizer, seen: Seen) -> None:
+        self.source, self.target, self.seen = source, target, seen
+
+    def search(
+        self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64
+    ) -> list[list[Found]]:
+        """For each text its outputs, best first.
+
+        Batches are decoded side by side, one core each (`decode/side_by_side.py`); the longest come first, so that all end together.
+        """
+        device = next(iter(model.parameters())).device  # type: ignore[attr-defined]
+        ids = self.source.encode([text.strip() for text in texts])
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        results: list[list[Found]] = [[] for _ in texts]
+
+        def decode(rows: list[int]) -> list[list[Hypothesis]]:
+            source = pad([[*ids[i], self.source.eos] for i in rows], self.source.pad).to(device)
+            limits = [self.seen.limit(len(ids[i])) for i in rows]
+            arguments = (model, source, source != self.source.pad, self.target.bos, self.target.eos, limits)
+            return [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
+
+        batches = [order[start : start + batch] for start in range(0, len(order), batch)][::-1]
+        for rows, found in zip(batches, side_by_side(decode, batches), strict=True):
+            for i, hypotheses in zip(rows, found, strict=True):
+                # an untrained model may write a line break, which would shift all lines after it
+                decoded = [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])] if ids[i] else [""]
+                hypotheses = hypotheses if ids[i] else [Hypothesis((), 0.0)]
+                results[i] = [Found(text, h, penalty) for text, h in zip(decoded, hypotheses, strict=True)]
+        return results
+
+    def translate(
+        self, model: EncoderDecoder, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int
+    ) -> list[list[Translated]]:
+        """The `best` translations of each text. A text of several sentences is split, translated and joined; n-best lists are of the whole."""
+        parts = [split_sentences(text) if best == 1 else [text] for text in texts]
+        flat = [sentence for sentences in parts for sentence in sentences]
+        found = iter(self.search(model, flat, max(beam, best), penalty, batch))
+        results = []
+        for text, sentences in zip(texts, parts, strict=True):
+            mine = [next(found) for _ in sentences]
+            warnings = self.warnings(text, sentences, mine)
+            if best > 1 or len(mine) == 1:
+                results.append([Translated(f.text, f.hypothesis.score(penalty), warnings) for f in mine[0][:best]])
+            else:
+                joined = " ".join(f[0].text for f in mine if f[0].text)
+                results.append([Translated(joined, sum(f[0].hypothesis.score(penalty) for f in mine), warnings)])
+        return results
+
+    def warnings(self, text: str, sentences: Sequence[str], found: Sequence[Sequence[Found]]) -> tuple[str, ...]:
+        """What should make a person look twice at this translation."""
+        warnings = []
+        if unseen := {c for c in text if not c.isspace()} - set(self.seen.characters):
+            warnings.append(f"characters never seen in training: {' '.join(sorted(unseen)[:10])}")
+        longest = max((len(row) for row in self.source.encode(list(sentences))), default=0)
+        if longest > self.seen.source_longest:
+            warnings.append(f"a sentence of {longest} tokens, longer than any in training ({self.seen.source_longest})")
+        if any(f[0].cut for f in found):
+            warnings.append("the output reached the length limit and was cut")
+        return tuple(warnings)

@@ -1,0 +1,33 @@
+"""The size of a model that a person left open: a width, the heads that divide it, a feed-forward network some times as wide."""
+
+from collections.abc import Mapping
+
+from headway.core import registry
+from headway.core.config import Choice, Value
+
+
+def sized(
+    choice: Choice, *, width: int, depth: int | None, inner: int, head_width: int, dropout: float, more: Mapping[str, Value] | None = None
+) -> Choice:
+    """The choice with every size set that the model has and the person did not choose.
+
+    width, depth   of the model, where they are open (`depth=None`: as the architecture comes)
+    inner          times the width is the feed-forward network
+    head_width     entries of one attention head, about; heads divide the width, and a width that is open is a multiple of given heads
+    """
+    given, known = choice.options, {option.name for option in registry.get("models", choice.name).options}
+    heads, wide = given.get("heads"), given.get("width")
+    if isinstance(heads, int) and heads > 0 and wide is None:
+        width = heads * -(-width // heads)
+    if isinstance(wide, int) and wide > 0:
+        width = wide
+    fitting = next(h for h in range(max(1, width // head_width), 0, -1) if width % h == 0)
+    dials: dict[str, Value] = {"width": width, "heads": fitting, "inner": inner * width, "dropout": dropout, **(more or {})}
+    if depth is not None:
+        dials["depth"] = depth
+    return Choice(choice.name, {key: value for key, value in dials.items() if key in known} | given)
+
+
+def gentler(examples: int) -> float:
+    """The share of the usual learning rate for weights that have learned something already: less data may change less."""
+    return 0.2 if examples < 2000 else 0.33 if examples < 20_000 else 0.5

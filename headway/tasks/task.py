@@ -1,0 +1,271 @@
+"""The task protocol: what training, runs, reports and commands ask of a task. Nothing else knows what a task is about.
+
+A task is one file. It has a frozen dataclass `Data` (what a person brings; its fields are the options of `headway train <task>`) and a class that
+fulfils `Task`. In the order in which they are called:
+
+    collect      read and examine what the person brings           -> a corpus
+    propose      choose what was left open, from the corpus        -> a proposal
+    fit          learn a vocabulary, label names ...               -> the task itself; `save` and `load` keep it in the run
+    sizes        what a model's constructor needs to know: vocabularies, classes, channels
+    prepare      write the held-out parts into the run             -> the batches of training
+    loss         the loss of one batch, and what it is a mean over
+    validate     figures and samples of the validation part, again and again while training
+    judge        scores of the parts that nothing was chosen by, once at the end
+
+What a run can be used for is said by `uses`, the verbs it serves. Each is a protocol below: `Translates`, `Generates`, `Classifies` ...
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from torch import Tensor
+
+from headway.core.config import Choice
+from headway.core.errors import ConfigError, raise_all
+from headway.data.findings import Finding, Report
+from headway.tasks.recipe import Proposal, Recipe
+
+D = TypeVar("D")  # Data: what a person brings
+C = TypeVar("C", bound="Corpus")  # what was read
+B = TypeVar("B")  # a batch
+M = TypeVar("M")  # the models it trains
+B_co = TypeVar("B_co", covariant=True)
+T = TypeVar("T", bound="Task")  # type: ignore[type-arg]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number by which a model is judged: its name, its unit, and which direction is better."""
+
+    name: str
+    unit: str = ""
+    better: Literal["higher", "lower"] = "higher"
+    digits: int = 1
+    scale: str = ""  # figures of one scale share a chart
+
+    def format(self, value: float) -> str:
+        return f"{self.name} {value:.{self.digits}f}" + (f" {self.unit}" if self.unit else "")
+
+
+class Loss(NamedTuple):
+    """The loss of a batch: what is minimised and what is reported, both summed, and what they are a mean over."""
+
+    total: Tensor  # with regularisation such as label smoothing; has a gradient
+    plain: Tensor  # without
+    count: int  # tokens, examples ...
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What one validation found."""
+
+    figures: dict[str, float]  # by the name of the figure
+    score: float  # which weights are kept: the higher the better
+    samples: tuple[tuple[str, ...], ...] = ()  # rows of the task's `columns`
+
+
+@dataclass(frozen=True)
+class Score:
+    """A figure of a held-out part, between the ends of its 95 % interval (or without one)."""
+
+    part: str  # "test", "validation"
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    digits: int = 1
+    signature: str = ""  # what makes it comparable
+
+    def describe(self) -> str:
+        interval = f"  (95 % interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f})" if self.low is not None else ""
+        return f"{self.name} {self.value:.{self.digits}f}{interval}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How good a model is on parts that nothing was chosen by, and what it writes there."""
+
+    scores: tuple[Score, ...]
+    samples: tuple[tuple[str, ...], ...]  # rows of the task's `columns`
+    verdict: str  # one sentence in plain words
+    sizes: dict[str, int] = field(default_factory=dict)  # examples of each part
+    notes: tuple[str, ...] = ()  # what else a person should know, such as outputs that were cut
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """The weights of one attention layer, "h t s": how much each query (a row) looked at each key (a column)."""
+
+    name: str
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # counted from 1
+    weights: np.ndarray
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    KINDS: ClassVar[tuple[str, ...]] = ("encoder", "decoder", "cross")
+
+    def __post_init__(self) -> None:
+        problems = [] if self.kind in self.KINDS else [f"the kind is `{self.kind}`, expected one of {', '.join(self.KINDS)}"]
+        shape = tuple(np.shape(self.weights))
+        if len(shape) != 3 or shape[1:] != (len(self.rows), len(self.columns)) or 0 in shape:
+            labels = f"{len(self.rows)} row labels and {len(self.columns)} column labels"
+            problems.append(f"weights of shape {shape} do not fit {labels}")
+        hint = "weights are `(heads, rows, columns)`, none of them 0."
+        raise_all(problems, ConfigError, f"the map `{self.name}` cannot be drawn", hint)
+
+
+class Corpus(Protocol):
+    """What was read: examined, described in plain words, and recognised again by its fingerprint."""
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """What the doctor found, for each part that came as files of its own."""
+
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        """A mark of each part: what `--resume` compares."""
+
+    def describe(self) -> str:
+        """How much there is, and what is set apart."""
+
+
+def errors_of(corpus: Corpus) -> list[Finding]:
+    """The findings that should stop training."""
+    return [finding for report in corpus.reports for finding in report.findings if finding.severity == "error"]
+
+
+class Batches(Protocol[B_co]):
+    """Batches counted through all epochs; batch n is a function of (seed, n)."""
+
+    def __len__(self) -> int:
+        """Batches of one epoch."""
+
+    def __getitem__(self, number: int) -> B_co: ...
+
+    def largest(self) -> B_co:
+        """A batch that needs the most memory, to fail before training begins rather than during it."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The run that another one begins with: `--from`."""
+
+    folder: Path
+    task: object  # as it was loaded; may be another kind of task, with a tokenizer all the same
+    data: object
+    model: Choice
+
+
+class Task(Protocol[D, C, B, M]):
+    """What a task owes. `D` is its data, `C` its corpus, `B` its batches, `M` the models it trains."""
+
+    aliases: ClassVar[tuple[str, ...]]
+    reads: ClassVar[str]  # what its models read
+    gives: ClassVar[str]  # and what they give
+    model: ClassVar[str]  # the default architecture
+    unit: ClassVar[str]  # what the loss is a mean over, in the plural: tokens, examples
+    loss_unit: ClassVar[str]  # nats per token
+    figures: ClassVar[tuple[Figure, ...]]  # of a validation
+    columns: ClassVar[tuple[str, ...]]  # of its samples
+    uses: ClassVar[tuple[str, ...]]  # the verbs it serves
+    files: ClassVar[tuple[str, ...]]  # the fields of `Data` that are paths
+    tested: ClassVar[tuple[str, ...]]  # the fields of `Data` that matter to evaluate examples that a person brings
+
+    @classmethod
+    def collect(cls, data: D, seed: int) -> C: ...
+
+    @classmethod
+    def recognise(cls, paths: Sequence[str]) -> D | None:
+        """The data that these files seem to be, or None: `headway data check` asks every task."""
+
+    @classmethod
+    def propose(cls, recipe: Recipe[D], corpus: C, base: "Base | None") -> Proposal[D]: ...
+
+    @classmethod
+    def fit(cls: type[T], data: D, corpus: C, base: "Base | None") -> T:
+        """`base` is the run that this one begins with (`--from`): its vocabulary is taken over."""
+
+    @classmethod
+    def load(cls: type[T], data: D, folder: Path) -> T: ...
+
+    def save(self, folder: Path) -> None: ...
+
+    @property
+    def sizes(self) -> dict[str, int]: ...
+
+    def describe(self) -> str:
+        """Its state in a few words: the vocabulary, the classes."""
+
+    def prepare(self, corpus: C, folder: Path, batch: int, seed: int) -> Batches[B]: ...
+
+    def loss(self, model: M, batch: B) -> Loss: ...
+
+    def validate(self, model: M, folder: Path) -> Validation: ...
+
+    def judge(self, model: M, folder: Path) -> Judgement: ...
+
+    def evaluate(self, model: M, data: D) -> Judgement:
+        """Scores of examples that a person brings to a finished run."""
+
+    def example(self) -> tuple[tuple[Tensor, ...], int]:
+        """Inputs of a model of a typical size, and how many units (tokens, examples) they predict: what a cost is counted by."""
+
+    def commands(self, folder: str, judgement: Judgement) -> list[str]:
+        """What to type next, after the word `headway`."""
+
+
+# -- what a run can be used for ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Translated:
+    """One translation, with what a person should know of it."""
+
+    text: str
+    score: float  # log-probability with length penalty, the higher the better
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Translates(Protocol[M]):
+    def translate(self, model: M, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int) -> list[list[Translated]]:
+        """For each text its `best` translations, best first."""
+
+
+@runtime_checkable
+class Aligns(Protocol[M]):
+    def align(self, model: M, sources: Sequence[str], targets: Sequence[str], folder: Path) -> tuple[list[set[tuple[int, int]]], str]:
+        """For each pair its links between words, and where they were read from."""
+
+
+@runtime_checkable
+class Generates(Protocol[M]):
+    def generate(
+        self, model: M, prompt: str, temperature: float = 0.8, top_k: int | None = None, top_p: float = 0.95, seed: int = 1
+    ) -> Iterator[str]:
+        """The continuation of a prompt, piece by piece."""
+
+
+@dataclass(frozen=True)
+class Classified:
+    """The probable classes of one input, the most probable first."""
+
+    label: str
+    probabilities: dict[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Classifies(Protocol[M]):
+    def classify(self, model: M, inputs: Sequence[str]) -> list[Classified]:
+        """The class of each input: a text, or the path of a picture."""
+
+
+@runtime_checkable
+class Attends(Protocol[M]):
+    def attention(self, model: M, text: str, target: str | None = None) -> tuple[list[Map], str]:
+        """The weights of every attention layer for one input, and what the model wrote."""

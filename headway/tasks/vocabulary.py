@@ -1,0 +1,37 @@
+"""What the tasks on text share: a tokenizer of the right size, kept in the run, or taken over from another one."""
+
+import json
+from pathlib import Path
+
+from headway.core.errors import RunError, UsageError
+from headway.core.files import read_json, write_text
+from headway.data.tokens import Tokenizer
+
+
+def choose_size(kind: str, characters: int, words: int) -> int:
+    """A vocabulary that the data can fill: every entry should be met some hundred times. Words and characters are what the data holds."""
+    if kind in ("words", "characters"):
+        return max(1000, words)
+    least = 1000 if kind == "wordpiece" else 500  # wordpiece needs two entries for each byte
+    return max(least, min(16000, round(characters / 350 / 500) * 500))
+
+
+def save_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
+    write_text(path, tokenizer.to_json())
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    value = read_json(path)  # a missing or damaged file is reported as such
+    try:
+        return Tokenizer.from_json(json.dumps(value))
+    except RunError as problem:
+        raise RunError(f"`{path}` is damaged: {problem.message}", problem.hint) from problem
+
+
+def tokenizer_of(task: object, *names: str) -> Tokenizer:
+    """The tokenizer of another run's task."""
+    for name in (*names, "tokenizer"):
+        found = getattr(task, name, None)
+        if isinstance(found, Tokenizer):
+            return found
+    raise UsageError(f"a run of the task `{type(task).__name__.lower()}` has no vocabulary to begin with", "choose another run for `--from`.")

@@ -1,0 +1,60 @@
+"""Everything that changes during training, in one file that is there whole or not at all.
+
+model/*  average/*  optimizer/*/*       weights, their running average, and the moments of the optimizers
+the state in the header                 step, rate scale, best score: plain JSON, nothing that depends on the clock
+"""
+
+import dataclasses
+import json
+from pathlib import Path
+
+from headway.core.config import from_json, to_json
+from headway.core.errors import ConfigError, RunError
+from headway.core.files import read_note, read_tensors, write_tensors
+from headway.models.weights import load_tensors
+from headway.training.learner import Learner
+
+FILE = "checkpoint.safetensors"
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainState:
+    """Where training stands."""
+
+    step: int = 0  # steps done
+    total: int = 0  # steps planned
+    scale: float = 1.0  # the learning rate is multiplied by this; lowered after each rollback
+    rollbacks: int = 0
+    first: float | None = None  # the loss of the first step: a loss far above it is divergence
+    best: float | None = None  # the best validation score so far, and when
+    best_step: int = 0
+    stale: int = 0  # validations since then
+    validations: int = 0
+
+
+def save_checkpoint(folder: Path, learner: Learner, state: TrainState, plan: object) -> None:
+    text = json.dumps({"state": to_json(state), "plan": plan}, sort_keys=True)
+    write_tensors(folder / FILE, learner.tensors(), text)
+
+
+def load_checkpoint(folder: Path, learner: Learner) -> TrainState:
+    """Continue from the checkpoint: weights, moments and step count are exactly those that were saved."""
+    path = folder / FILE
+    tensors, (state, _) = read_tensors(path), read_header(path)
+    load_tensors(learner.model, tensors, path, "model/")
+    load_tensors(learner.average, tensors, path, "average/")
+    for name, parameter in learner.model.named_parameters():
+        moments = [t for n, t in tensors.items() if n.rpartition("/")[0] == f"optimizer/{name}"]
+        if any(t.dim() and t.shape != parameter.shape for t in moments):
+            raise RunError(f"`{path}` is damaged: the moments of `{name}` do not fit", "train again.")
+    learner.restore(tensors)
+    return state
+
+
+def read_header(path: Path) -> tuple[TrainState, object]:
+    """The state and the plan of a checkpoint; its tensors are not read."""
+    try:
+        header = json.loads(read_note(path))
+        return from_json(TrainState, header["state"], str(path)), header["plan"]
+    except (json.JSONDecodeError, KeyError, TypeError, ConfigError) as problem:
+        raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem

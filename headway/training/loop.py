@@ -1,0 +1,273 @@
+"""The training loop: batches in, steps out, with validation, early stopping, rollback and checkpoints.
+
+Step n is a function of (plan, data, n): its batches, its dropout and its learning rate follow from the seed and n alone. A run that
+was killed and resumed at any step therefore ends with the same bits as one that was not. The same loop trains a run (`session.py`),
+a comparison of mixers (`compare/`) and the benchmarks; without a folder nothing is written.
+"""
+
+import dataclasses
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from headway.core.errors import RunError
+from headway.core.files import write_tensors
+from headway.core.seeds import derive
+from headway.models.weights import saved_tensors
+from headway.tasks.task import Batches, Figure, Loss, Validation
+from headway.training.checkpoint import FILE, TrainState, load_checkpoint, save_checkpoint
+from headway.training.folder import WEIGHTS
+from headway.training.learner import Learner
+from headway.training.metrics import Metrics, Record, Validated
+from headway.training.plan import Settings
+from headway.training.precision import autocast
+from headway.training.progress import Progress
+from headway.training.schedules import rate_factor
+
+ROLLBACKS = 6
+EXPLODED = 5.0  # times the loss of the first step
+
+B = TypeVar("B")
+
+
+class Loop(Generic[B]):
+    """Training from where it stands to its end.
+
+    model       trained in place; its running average is `learner.average`
+    batches     batch n of all epochs
+    loss        of one batch: `Task.loss`, or any function (model, batch) -> Loss
+    settings    steps, rate, schedule ...
+    folder      the run, if there is one: checkpoints, weights and metrics go there
+    validate    what is called every `settings.validate` steps with the averaged model
+    plan        JSON that is kept in each checkpoint, to recognise a plan that was changed
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        batches: Batches[B],
+        loss: Callable[[nn.Module, B], Loss],
+        settings: Settings,
+        seed: int,
+        *,
+        folder: Path | None = None,
+        validate: Callable[[nn.Module], Validation] | None = None,
+        figures: tuple[Figure, ...] = (),
+        plan: object = None,
+        precision: str = "float32",
+    ) -> None:
+        self.batches, self.loss, self.settings, self.seed = batches, loss, settings, seed
+        self.folder, self.validate, self.figures, self.plan = folder, validate, figures, plan
+        self.device, self.precision = next(model.parameters()).device, precision
+        self.learner = Learner(model, settings)
+        self.state = TrainState(total=settings.steps)
+        self.metrics = Metrics(folder) if folder else None
+        self.interrupted = False
+        self.unsaved = False  # a checkpoint is due; it is written once the next loss shows that the weights are good
+
+    def settle(self, settings: Settings, plan: object) -> None:
+        """Exchange provisional settings for the planned ones, before the first step."""
+        self.settings, self.plan = settings, plan
+        self.state = TrainState(total=settings.steps)
+
+    # -- one step ------------------------------------------------------------------------------------------------------
+
+    def gradients(self, step: int) -> tuple[float, int]:
+        """The gradients of step n, from (seed, n) alone; returns the mean loss and what it is a mean over."""
+        torch.manual_seed(derive(self.seed, "dropout", step))
+        count = self.settings.accumulate
+        losses: list[tuple[Tensor, Tensor]] = []
+        units = 0
+        for i in range(count):
+            batch = moved(self.batches[step * count + i], self.device)
+            with autocast(self.device, self.precision):
+                total, plain, n = self.loss(self.learner.model, batch)
+            if count > 1:
+                total.backward()  # divided below, when the number of units is known
+            losses.append((total, plain))
+            units += n
+        if count > 1:
+            torch._foreach_div_([p.grad for p in self.learner.parameters if p.grad is not None], float(units))
+        else:
+            (losses[0][0] / units).backward()
+        return float(sum(plain.detach() for _, plain in losses)) / units, units
+
+    def update(self, step: int, norm: Tensor) -> None:
+        s = self.settings
+        rate = s.rate * self.state.scale * rate_factor(s.schedule, step, self.state.total, s.warmup)
+        # The average forgets its random beginning: early on it follows closely.
+        self.learner.step(rate, norm, s.clip, min(s.average, (1 + step) / (10 + step)))
+
+    def timed_steps(self, seconds: float) -> list[float]:
+        """How long a step takes, measured by real ones, after which everything is put back as it was."""
+        before = {name: tensor.detach().clone() for name, tensor in self.learner.tensors().items()}
+        times: list[float] = []
+        self.learner.model.train()
+        while len(times) < 5 or (sum(times) < seconds and len(times) < 200):
+            start = time.monotonic()
+            self.gradients(len(times))
+            self.update(len(times), self.learner.norm())
+            times.append(time.monotonic() - start)
+        self.learner.restore(before)
+        return times
+
+    # -- all steps -----------------------------------------------------------------------------------------------------
+
+    def run(self, progress: Progress | None = None, until: Callable[[int], bool] | None = None) -> bool:
+        """Train to the end, or until `until(step)`. Returns False if a person interrupted it; the run is usable either way."""
+        progress = progress or Progress(quiet=True)
+        if self.folder and (self.folder / FILE).exists():
+            self.state = load_checkpoint(self.folder, self.learner)
+            progress.say(f"continuing at step {self.state.step:,} of {self.state.total:,}")
+        elif self.folder:
+            self._save()  # there are always weights to go back to
+        if self.metrics:
+            self.metrics.forget_after(self.state.step)
+        self.clock = time.monotonic() - (self.metrics.seconds() if self.metrics else 0.0)
+        self.learner.model.train()
+        main = threading.current_thread() is threading.main_thread()  # only there a signal can be handled
+        before = signal.signal(signal.SIGINT, self._interrupt) if main else None
+        try:
+            while not self._finished(progress):
+                self._advance(progress)
+                if until and until(self.state.step):
+                    break
+            if self.unsaved and self._is_good():
+                self._save()
+        finally:
+            if main:
+                signal.signal(signal.SIGINT, before)
+        if self.state.best is None and self._is_good():  # stopped before the first validation
+            self._save_weights()
+        return not self.interrupted
+
+    def _finished(self, progress: Progress) -> bool:
+        state, patience = self.state, self.settings.patience
+        if patience is not None and state.stale >= patience:
+            progress.say(f"stopping early: no better score in {state.stale} validations; the best was at step {state.best_step:,}")
+            return True
+        return self.interrupted or state.step >= state.total
+
+    def _advance(self, progress: Progress) -> None:
+        loss, units = self.gradients(self.state.step)
+        norm = self.learner.norm()
+        highest = EXPLODED * max(self.state.first or loss, 0.1)
+        if not (math.isfinite(loss) and math.isfinite(float(norm)) and (self.state.step == 0 or loss <= highest)):
+            self._roll_back(progress, f"loss {loss:.4g}, gradient norm {float(norm):.4g}")
+            return
+        if self.unsaved:  # the loss of the next step has shown that these weights are good, and they are not changed yet
+            self._save()
+        self.update(self.state.step, norm)
+        first = loss if self.state.first is None else self.state.first
+        self.state = state = dataclasses.replace(self.state, step=self.state.step + 1, first=first)
+        progress.step(state.step, state.total, loss, units)
+        every = self.settings.validate
+        if self.metrics and state.step % max(1, every // 20) == 0:
+            self.metrics.add(Record(state.step, self._seconds(), loss, float(norm), units))
+        if self.validate and (state.step % every == 0 or state.step == state.total):
+            self._validate(progress)
+        if state.step % max(1, every // 4) == 0 or state.step == state.total:
+            self.unsaved = self.folder is not None
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self.clock
+
+    def _interrupt(self, *_: object) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+
+    def _is_good(self) -> bool:
+        """Whether the weights give a finite loss that did not explode: what is worth keeping."""
+        with torch.no_grad(), autocast(self.device, self.precision):
+            self.learner.model.eval()
+            _, plain, units = self.loss(self.learner.model, moved(self.batches[self.state.step], self.device))
+            self.learner.model.train()
+        value = float(plain) / units
+        return math.isfinite(value) and value <= EXPLODED * max(self.state.first or value, 0.1)
+
+    # -- validation ----------------------------------------------------------------------------------------------------
+
+    def _validate(self, progress: Progress) -> None:
+        if self.validate is None:
+            return
+        found = self.validate(self.learner.average)
+        if not math.isfinite(found.score):
+            self._roll_back(progress, f"a validation score of {found.score}")
+            return
+        state = self.state
+        if self.metrics:
+            kept = Validated({k: v for k, v in found.figures.items() if math.isfinite(v)}, found.score, [list(s) for s in found.samples])
+            self.metrics.add(Record(state.step, self._seconds(), validation=kept))
+        better = state.best is None or found.score > state.best
+        values = "  ".join(f.format(found.figures[f.name]) for f in self.figures if f.name in found.figures)
+        progress.say(f"step {state.step:,}  validation: {values}" + ("" if better else "  (not better)"))
+        for row in found.samples[:1]:
+            progress.sample(row)
+        best = (found.score, state.step, 0) if better else (state.best, state.best_step, state.stale + 1)
+        count = state.validations + 1
+        self.state = dataclasses.replace(state, best=best[0], best_step=best[1], stale=best[2], validations=count)
+        if better:
+            self._save_weights()
+        self._replan(progress)
+
+    def _replan(self, progress: Progress) -> None:
+        """If the machine turned out slower than measured, a budget in minutes gets fewer steps. Recorded, so that resuming repeats it."""
+        minutes, state, seconds = self.settings.minutes, self.state, self._seconds()
+        if minutes is None or state.step == state.total:
+            return
+        possible = state.step + int((minutes * 60 - seconds) / (seconds / state.step))
+        if possible < 0.93 * state.total:
+            total = max(state.step + 1, possible)
+            progress.say(f"the machine is slower than measured at the start: {total:,} steps instead of {state.total:,}")
+            self.state = dataclasses.replace(state, total=total)
+
+    # -- divergence ----------------------------------------------------------------------------------------------------
+
+    def _roll_back(self, progress: Progress, what: str) -> None:
+        """Training diverged: back to the last checkpoint, at a lower learning rate."""
+        at, rollbacks = self.state.step, self.state.rollbacks + 1
+        scale = self.state.scale / 2**rollbacks
+        self.learner.model.zero_grad(set_to_none=True)
+        if self.folder is None or rollbacks > ROLLBACKS:
+            times = f"{rollbacks} times" if rollbacks > 1 else "and there is no checkpoint to go back to"
+            kept = f"; the weights of step {self.state.best_step:,} are kept" if self.state.best is not None else ""
+            hint = "choose a smaller `--training.rate`, or look at the data with `headway data check`."
+            raise RunError(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
+        self.state = load_checkpoint(self.folder, self.learner)
+        self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks)
+        progress.say(f"diverged at step {at + 1:,} ({what}): back to step {self.state.step:,} at {scale:g} of the learning rate")
+        if self.metrics:
+            self.metrics.forget_after(self.state.step)
+        self._save()
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        if self.folder:
+            save_checkpoint(self.folder, self.learner, self.state, self.plan)
+        self.unsaved = False
+
+    def _save_weights(self) -> None:
+        if self.folder:
+            write_tensors(self.folder / WEIGHTS, saved_tensors(self.learner.average))
+
+
+def moved(batch: B, device: torch.device) -> B:
+    """The batch with its tensors on the device; batches are dataclasses or tuples of tensors."""
+    if device.type == "cpu":
+        return batch
+    if isinstance(batch, Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, tuple):
+        return type(batch)(moved(item, device) for item in batch)  # type: ignore[return-value]
+    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
+        return dataclasses.replace(batch, **{f.name: moved(getattr(batch, f.name), device) for f in dataclasses.fields(batch)})
+    return batch

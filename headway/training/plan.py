@@ -1,0 +1,137 @@
+"""The plan: a recipe in which every choice is made, which data and machine it was made for, and how the choices are made.
+
+A task proposes what depends on its data (`Task.propose`); what follows from the budget is settled here, once: the schedule is a function of
+the number of steps, so a budget in minutes is turned into steps by timing a few of them before training begins.
+"""
+
+import dataclasses
+import statistics
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from headway.core.config import Choice, from_json, to_json
+from headway.core.errors import UsageError
+from headway.tasks.recipe import Json, Proposal, Recipe, Training
+
+D = TypeVar("D")
+BUDGETS = ("minutes", "steps", "epochs")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`Training` with nothing left open."""
+
+    steps: int
+    batch: int
+    rate: float
+    warmup: int = 1
+    average: float = 0.0
+    validate: int = 1
+    accumulate: int = 1
+    optimizer: Literal["muon", "adamw"] = "muon"
+    schedule: Literal["cosine", "inverse_root", "constant"] = "cosine"
+    decay: float = 0.01
+    clip: float = 1.0
+    patience: int | None = None
+    minutes: float | None = None  # the budget that the steps were planned for, if it was one of time
+    epochs: float | None = None  # or one of passes through the data
+
+
+@dataclass(frozen=True)
+class Plan(Generic[D]):
+    """plan.json: every choice made, and which data and machine it was made for."""
+
+    task: str
+    data: D
+    model: Choice
+    training: Settings
+    seed: int
+    start: str | None
+    device: str
+    precision: str
+    threads: int  # another number of threads adds in another order, and the last bits differ
+    fingerprint: dict[str, str]
+
+    def to_json(self) -> Json:
+        return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True)
+class _Shell:
+    """A plan without its data, whose type only the task knows."""
+
+    task: str
+    model: Choice
+    training: Settings
+    seed: int
+    device: str
+    precision: str
+    threads: int
+    fingerprint: dict[str, str]
+    start: str | None = None
+
+
+def read_plan(value: object, data: type[D], where: str) -> Plan[D]:
+    shell = from_json(_Shell, {k: v for k, v in value.items() if k != "data"} if isinstance(value, dict) else value, where)
+    brought = from_json(data, value.get("data") if isinstance(value, dict) else None, where)
+    return Plan(data=brought, **{f.name: getattr(shell, f.name) for f in dataclasses.fields(_Shell)})
+
+
+def budget_of(training: Training) -> Training:
+    """The training with exactly one budget: ten minutes if none was given."""
+    given = [name for name in BUDGETS if getattr(training, name) is not None]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(f'`--{name}`' for name in given)} are two budgets", "choose one of them.")
+    return training if given else dataclasses.replace(training, minutes=10.0)
+
+
+def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: float | None) -> Settings:
+    """The settings of training. `seconds` per step were measured if the budget is in minutes."""
+    t = recipe.training
+    total = t.steps or 1
+    if t.epochs is not None:
+        total = max(1, round(t.epochs * per_epoch / t.accumulate))
+    elif t.minutes is not None and seconds is not None:
+        total = max(1, int(t.minutes * 60 / seconds))
+    gentle = recipe.start is not None  # weights that know something already: a longer warm-up
+    short = t.minutes is not None and t.minutes < 5
+    return Settings(
+        steps=total,
+        batch=proposal.batch,
+        rate=proposal.rate,
+        warmup=t.warmup or max(1, min(1000, total // (5 if gentle else 10))),
+        average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6) if t.average is None else t.average,
+        validate=t.validate or min(2000, -(-total // (6 if short else 12))),
+        accumulate=t.accumulate,
+        optimizer=t.optimizer,
+        schedule=t.schedule,
+        decay=t.decay,
+        clip=t.clip,
+        patience=t.patience,
+        minutes=t.minutes,
+        epochs=t.epochs,
+    )
+
+
+def seconds_per_step(times: list[float], minutes: float, spent: float, validation: float) -> float:
+    """What a step may be reckoned with so that reading (`spent` seconds) and about 13 validations fit into the budget as well.
+
+    The median of the timed steps: the mean would plan for every delay of the first seconds.
+    """
+    budget = 60 * minutes
+    left = max(0.5 * budget, budget - spent - 13 * validation)
+    return statistics.median(times[1:]) * budget / left
+
+
+def describe(plan: Plan[D], state: str, parameters: int, per_epoch: int, unit: str) -> str:
+    """The plan in two sentences."""
+    t = plan.training
+    budget = f"{t.minutes:g} minutes = " if t.minutes else ""
+    several = f"{t.accumulate} x " if t.accumulate > 1 else ""
+    where = f" on {plan.device}" if plan.device != "cpu" else ""
+    half = f" in {plan.precision}" if plan.precision != "float32" else ""
+    return (
+        f"model: {plan.model.describe()}, {parameters / 1e6:.2f} million parameters, {state}\n"
+        f"plan: {budget}{t.steps:,} steps of {several}{t.batch:,} {unit} = {t.steps * t.accumulate / per_epoch:.1f} epochs{where}{half}, "
+        f"{t.optimizer} at {t.rate:g} ({t.schedule}, {t.warmup} steps of warm-up), validation every {t.validate} steps"
+    )

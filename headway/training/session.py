@@ -1,0 +1,281 @@
+"""From a recipe to a run: read the data, plan what was left open, train, keep everything in one directory.
+
+recipe.json              what was asked
+doctor.json              what the doctor found in the data
+held_out/                the parts that the scores are of, as the task keeps them
+tokenizer.json ...       what the task learned of its data: vocabulary, label names
+plan.json                every choice made, and the fingerprint of the data
+checkpoint.safetensors   everything needed to continue
+weights.safetensors      the best weights so far: what `translate` and its like use
+metrics.jsonl            the curves
+scores.json, report.html what came out, to read and to look at
+"""
+
+import dataclasses
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+import torch
+from torch import nn
+
+from headway.core import machine
+from headway.core.config import Choice, difference, to_json
+from headway.core.device import choose_device
+from headway.core.errors import DataError, DiskError, RunError, UsageError, raise_all
+from headway.core.files import disk_errors, read_json, read_tensors, write_json, write_whole
+from headway.core.lock import locked
+from headway.core.seeds import derive
+from headway.models.build import build_model, count_parameters
+from headway.models.choice import check_options
+from headway.models.weights import load_fitting
+from headway.tasks.recipe import Recipe, read_recipe
+from headway.tasks.task import B, Base, C, Corpus, D, M, Task, errors_of
+from headway.training import plan as planning
+from headway.training.checkpoint import FILE, read_header
+from headway.training.folder import HELD_OUT, WEIGHTS, require_run, require_weights
+from headway.training.loop import Loop
+from headway.training.plan import Plan, read_plan
+from headway.training.precision import choose_precision
+from headway.training.progress import Progress
+from headway.training.tasks import TaskClass, data_class, read_task_name, task_class
+
+def start(recipe: Recipe[D], out: Path, progress: Progress | None = None, anyway: bool = False) -> bool:
+    """Train a new run. Returns False if a person interrupted it. `anyway`: also on data with errors."""
+    progress = progress or Progress()
+    planning.budget_of(recipe.training)
+    if recipe.model:
+        check_options(recipe.model)
+    with disk_errors(out):
+        if (out / "recipe.json").exists():
+            raise RunError(f"`{out}` already holds a run", f"continue it with `headway train --resume {out}`, or choose another `--out`.")
+        if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
+            raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
+        out.mkdir(parents=True, exist_ok=True)
+    with locked(out):
+        try:
+            recipe = _keep_standard_input(recipe, out)
+            write_json(out / "recipe.json", recipe.to_json())
+            return _train(recipe, out, progress, anyway)
+        except BaseException as problem:
+            if not _worth_keeping(out) and not isinstance(problem, DiskError):
+                shutil.rmtree(out, ignore_errors=True)  # nothing was learned yet: the same `--out` is free for the next attempt
+            raise
+
+
+def _worth_keeping(out: Path) -> bool:
+    """Whether anything was learned: weights, or a checkpoint beyond the first step."""
+    if (out / WEIGHTS).exists():
+        return True
+    try:
+        return (out / FILE).exists() and read_header(out / FILE)[0].step > 0
+    except RunError:
+        return True
+
+
+def _keep_standard_input(recipe: Recipe[D], out: Path) -> Recipe[D]:
+    """What comes through a pipe is gone once read: the run keeps it, so that it can be resumed."""
+    piped = [name for name, value in to_json(recipe.data).items() if value == "-"]
+    if len(piped) > 1:
+        raise UsageError(f"standard input can be read only once, not for {' and '.join(piped)}", "bring files for all but one.")
+    if not piped:
+        return recipe
+    path = out / "standard_input"  # no suffix: the reader finds out what it is
+    write_whole(path, lambda part: _copy(sys.stdin.buffer, part))
+    if not path.stat().st_size:
+        raise DataError("standard input is empty", "pipe something into it, or name a file.")
+    return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **{piped[0]: str(path.resolve())}))  # type: ignore[type-var]
+
+
+def _copy(source: IO[bytes], path: Path) -> None:
+    with open(path, "wb") as file:
+        shutil.copyfileobj(source, file)
+
+
+def resume(out: Path, progress: Progress | None = None) -> bool:
+    """Continue a run exactly where its last checkpoint stands."""
+    progress = progress or Progress()
+    require_run(out)
+    value = read_json(out / "recipe.json")
+    data = data_class(read_task_name(out))
+    with locked(out):
+        planned, checkpoint, weights = ((out / name).exists() for name in ("plan.json", FILE, WEIGHTS))
+        if planned and weights and not checkpoint:
+            hint = f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on from its weights."
+            raise RunError(f"`{out / FILE}` is missing, so the run cannot be continued", hint)
+        if checkpoint and not planned:
+            raise RunError(f"`{out / 'plan.json'}` is missing", "restore it from a copy; without it the checkpoint cannot be continued.")
+        return _train(read_recipe(value, data, str(out / "recipe.json")), out, progress, anyway=True)
+
+
+def finished(out: Path) -> str | None:
+    """Why there is nothing left to do in this run, or None."""
+    if not (out / FILE).exists() or not (out / "plan.json").exists():
+        return None
+    state, _ = read_header(out / FILE)
+    value = read_json(out / "plan.json")
+    patience = value.get("training", {}).get("patience") if isinstance(value, dict) else None
+    if state.step >= state.total > 0:
+        return f"all {state.total:,} steps are done"
+    if isinstance(patience, int) and state.stale >= patience:
+        return f"it stopped early at step {state.step:,}, after {state.stale} validations without a better score"
+    return None
+
+
+def _train(recipe: Recipe[D], out: Path, progress: Progress, anyway: bool) -> bool:
+    began = time.monotonic()
+    kind: TaskClass[D, C, B, M] = task_class(recipe.task)  # type: ignore[valid-type]
+    progress.loss_unit, progress.unit = kind.loss_unit, kind.unit
+    try:
+        progress.say("reading the data ...")
+        corpus = kind.collect(recipe.data, recipe.seed)
+        progress.say(corpus.describe())
+        _stop_on_errors(corpus, anyway)
+        if (out / "plan.json").exists():
+            loop = _continued(kind, recipe, out, corpus)
+        else:
+            write_json(out / "doctor.json", [report.to_json() for report in corpus.reports])
+            loop = _planned(kind, recipe, out, corpus, progress, began)
+        return loop.run(progress)
+    finally:
+        progress.close()
+
+
+def _stop_on_errors(corpus: Corpus, anyway: bool) -> None:
+    found = [] if anyway else errors_of(corpus)
+    hint = "mend the data, or go on with `--anyway`."
+    raise_all([finding.message for finding in found], DataError, "the data has errors that would spoil the model", hint)
+
+
+def _loop(task: Task[D, C, B, M], plan: Plan[D], corpus: C, out: Path, model: nn.Module) -> Loop[B]:
+    batches = task.prepare(corpus, out, plan.training.batch, plan.seed)
+    return Loop(
+        model.to(plan.device),
+        batches,
+        task.loss,  # type: ignore[arg-type]
+        plan.training,
+        plan.seed,
+        folder=out,
+        validate=lambda m: task.validate(m, out),  # type: ignore[arg-type]
+        figures=task.figures,
+        plan=plan.to_json(),
+        precision=plan.precision,
+    )
+
+
+def _continued(kind: TaskClass[D, C, B, M], recipe: Recipe[D], out: Path, corpus: C) -> Loop[B]:
+    """The loop of a run whose plan is made already, if the plan still fits what was asked and the data."""
+    plan = read_plan(read_json(out / "plan.json"), data_class(recipe.task), str(out / "plan.json"))
+    _refuse_changes(recipe, plan, corpus, out)
+    machine.prepare(plan.threads)
+    task = kind.load(plan.data, out)
+    return _loop(task, plan, corpus, out, _built(plan, task.sizes))
+
+
+def _built(plan: Plan[D], sizes: dict[str, int]) -> nn.Module:
+    """The untrained model of a plan; its weights follow from the seed."""
+    torch.manual_seed(derive(plan.seed, "weights"))
+    return build_model(plan.model, sizes)
+
+
+def _planned(kind: TaskClass[D, C, B, M], recipe: Recipe[D], out: Path, corpus: C, progress: Progress, began: float) -> Loop[B]:
+    """Choose what was left open, build the model, write the plan down, and make the loop."""
+    threads = machine.prepare()
+    device = choose_device(recipe.device)
+    recipe = dataclasses.replace(recipe, training=planning.budget_of(recipe.training))
+    base = _base(Path(recipe.start)) if recipe.start else None
+    recipe = dataclasses.replace(recipe, model=_chosen_model(recipe, kind.model, base))
+    proposal = kind.propose(recipe, corpus, base)
+    if base is None:
+        progress.say("learning what the data holds ...")
+    task = kind.fit(proposal.data, corpus, base)
+    task.save(out)
+    machine.require_memory(count_parameters(proposal.model, task.sizes))
+    settings = planning.settle(recipe, proposal, 1, None)
+    precision = choose_precision(recipe.precision, device)
+    plan = Plan(
+        recipe.task, proposal.data, proposal.model, settings, recipe.seed, recipe.start, str(device), precision, threads, corpus.fingerprint
+    )
+    model = _built(plan, task.sizes)
+    if base is not None:
+        _take_weights(model, base.folder, progress)
+        _keep_base(base, out)
+    loop = _loop(task, plan, corpus, out, model)
+    with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training
+        task.loss(model, loop.batches.largest())  # type: ignore[arg-type]
+    seconds = None
+    if recipe.training.minutes is not None:
+        progress.say("measuring the speed of this machine ...")
+        times = loop.timed_steps(min(20.0, 1.8 * recipe.training.minutes))
+        start_time = time.monotonic()
+        task.validate(loop.learner.average, out)  # type: ignore[arg-type]
+        once = 0.5 * (time.monotonic() - start_time)  # an untrained model writes to the limit: more than validations will cost
+        seconds = planning.seconds_per_step(times, recipe.training.minutes, time.monotonic() - began, once)
+    per_epoch = len(loop.batches)
+    plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, seconds))
+    parameters = sum(p.numel() for p in model.parameters())
+    progress.say(planning.describe(plan, task.describe(), parameters, per_epoch, task.unit))
+    write_json(out / "plan.json", plan.to_json())
+    loop.settle(plan.training, plan.to_json())
+    return loop
+
+
+def _base(folder: Path) -> Base:
+    """The run that this one begins with, with its vocabulary."""
+    require_weights(folder)
+    name = read_task_name(folder)
+    kind: TaskClass[D, C, B, M] = task_class(name)  # type: ignore[valid-type]
+    plan = read_plan(read_json(folder / "plan.json"), data_class(name), str(folder / "plan.json"))
+    return Base(folder, kind.load(plan.data, folder), plan.data, plan.model)
+
+
+def _chosen_model(recipe: Recipe[D], default: str, base: Base | None) -> Choice:
+    """The model that was asked for; without a word that of the run it begins with, or the task's default."""
+    if base is None:
+        return recipe.model or Choice(default)
+    asked = recipe.model or Choice(base.model.name)
+    same = asked.name == base.model.name
+    return Choice(asked.name, base.model.options | asked.options) if same else asked
+
+
+def _keep_base(base: Base, out: Path) -> None:
+    """What the other run was judged by, so that forgetting shows, also when that run has moved away."""
+    if (base.folder / HELD_OUT).is_dir():
+        shutil.copytree(base.folder / HELD_OUT, out / "base" / HELD_OUT)
+        if (base.folder / "scores.json").exists():
+            shutil.copy(base.folder / "scores.json", out / "base" / "scores.json")
+
+
+def _take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
+    taken, new = load_fitting(model, read_tensors(base / WEIGHTS))
+    share = sum(p.numel() for n, p in model.named_parameters() if n in taken) / sum(p.numel() for p in model.parameters())
+    if not taken:
+        raise UsageError(f"no weight of `{base}` fits this model", "choose the same `--model` with the same width, or leave out `--from`.")
+    names = ", ".join(f"`{name}`" for name in new[:6]) + (" ..." if len(new) > 6 else "")
+    progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))
+
+
+def _refuse_changes(recipe: Recipe[D], plan: Plan[D], corpus: Corpus, out: Path) -> None:
+    """Data or recipe that changed since the run began would make it neither the old run nor a new one."""
+    wanted, settled = recipe.to_json(), plan.to_json()
+    for name in ("device", "precision"):
+        wanted.pop(name), settled.pop(name)
+    changes = ["recipe: " + line for line in difference(_only(wanted, settled), wanted)]
+    if (out / FILE).exists():
+        changes += ["plan: " + line for line in difference(read_header(out / FILE)[1], plan.to_json())]
+    for name, mark in corpus.fingerprint.items():
+        if plan.fingerprint.get(name) != mark:
+            changes.append(f"the {name} data is not what the run began with: {plan.fingerprint.get(name)} -> {mark}")
+    hint = "undo the change, or start a new run in another `--out`."
+    raise_all(changes, RunError, f"`{out}` cannot be continued, something changed", hint)
+
+
+def _only(asked: object, settled: object) -> object:
+    """The settled values with `None` wherever the asked ones left the choice open."""
+    if isinstance(asked, dict) and isinstance(settled, dict):
+        return {key: _only(value, settled.get(key)) for key, value in asked.items()}
+    return None if asked is None else settled
+
+

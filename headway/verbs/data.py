@@ -1,0 +1,64 @@
+"""`headway data check`: what is wrong with data, before anything is trained on it."""
+
+import argparse
+import json
+
+from headway.core import registry
+from headway.core.errors import UsageError
+from headway.tasks.asking import absolute, ask, find_task
+from headway.verbs.options import add_options
+
+SUMMARY = "look at data before training"
+EXAMPLES = """\
+examples:
+  headway data check train.en train.de            encoding, drift, duplicates: what, where, and what will be done about it
+  headway data check memory.tmx
+  headway data check input.txt                    a text for a language model
+  headway data check --task translation --pairs data.tsv --languages 1,2
+
+The exit code is 1 if the data has errors that would spoil a model, so `headway data check ... && headway train ...` stops there."""
+MANY = "files"
+
+
+def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
+    p.add_argument("action", choices=["check"], help="check: what is wrong with these files, line by line")
+    p.add_argument("files", nargs="*", help="files as they would be given to `headway train`")
+    p.add_argument("--task", metavar="TASK", help=f"{', '.join(registry.entries('tasks'))} (default: found from the files); brings its options")
+    p.add_argument("--json", action="store_true", help="print JSON")
+    if "--task" in words[:-1]:
+        entry = find_task(words[words.index("--task") + 1])
+        add_options(p.add_argument_group(entry.name), entry.options, entry.facts.get("files") or ())
+
+
+def run(a: argparse.Namespace) -> int:
+    from headway.training.tasks import task_class
+
+    if a.task:
+        entry = find_task(a.task)
+        given = {o.name: v for o in entry.options if (v := getattr(a, o.name, None)) is not None}
+        name, data = entry.name, ask(a.task, given).recipe().data
+    else:
+        if not a.files:
+            raise UsageError("which data?", "`headway data check train.en train.de`, or see `headway data --help`.")
+        name, data = _recognise([absolute(path, "files") for path in a.files])
+    corpus = task_class(name).collect(data, 1)
+    errors = [finding for report in corpus.reports for finding in report.errors]
+    if a.json:
+        print(json.dumps([report.to_json() for report in corpus.reports], indent=2, ensure_ascii=False))
+    else:
+        print(f"as data for {name}:")
+        print(corpus.describe())
+        if errors:
+            print("these errors would spoil a model: mend them, or train with `--anyway`")
+    return 1 if errors else 0
+
+
+def _recognise(paths: list[str]) -> tuple[str, object]:
+    from headway.training.tasks import task_class
+
+    for name in registry.entries("tasks"):
+        data = task_class(name).recognise(paths)
+        if data is not None:
+            return name, data
+    tasks = ", ".join(registry.entries("tasks"))
+    raise UsageError(f"cannot tell what {len(paths)} file{'s' * (len(paths) != 1)} such as `{paths[0]}` are for", f"say it with `--task`: {tasks}.")

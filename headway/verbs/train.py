@@ -1,0 +1,128 @@
+"""`headway train`: a new run from a task and data, or the rest of one that was interrupted."""
+
+import argparse
+from pathlib import Path
+
+from headway.core import registry
+from headway.core.errors import UsageError
+from headway.core.registry import ROOT, Entry, Option
+from headway.tasks.asking import BUDGETS, ask, find_task, known_tasks, task_of
+from headway.training.folder import require_run
+from headway.verbs.options import add_options
+
+SUMMARY = "train a model on your data; or continue a run"
+EXAMPLES = """\
+examples:
+  headway train demo --out runs/demo                          two minutes on the embedded corpus
+  headway train translation --source train.en --target train.de --minutes 30 --out runs/mine
+  headway train translation --pairs new.tmx --from runs/mine --out runs/adapted
+  headway train language --text input.txt --model mamba --tokens characters --minutes 3 --out runs/mamba
+  headway train --resume runs/mine                            continue exactly where it stopped
+
+Each task explains its own options: headway train translation --help"""
+PLAIN = ("model", "minutes", "steps", "epochs", "seed", "out", "from", "device", "precision", "anyway", "quiet", "debug", "verb", "task")
+
+
+def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
+    p.add_argument("--resume", metavar="DIR", help="continue this run")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    subparsers = p.add_subparsers(dest="task", metavar="TASK", parser_class=type(p), title="what to train")
+    entries = known_tasks()
+    asked = next((word for word in words if not word.startswith("-")), None)
+    if asked and asked not in entries and "--resume" not in words:
+        entry = find_task(asked)  # another name of a task, or a class of another package; a misspelt one raises
+        entries = entries | {asked: entry}
+    for name, entry in entries.items():
+        _add_task(subparsers.add_parser(name, help=entry.summary, description=entry.doc, formatter_class=p.formatter_class), entry)
+
+
+def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
+    task = task_of(entry)
+    models = registry.models_for(task.facts["reads"], task.facts["gives"])
+    p.add_argument("--out", metavar="DIR", help="where the run goes; must not exist yet")
+    p.add_argument("--model", metavar="NAME", help=f"{', '.join(models)}, the name of a mixer, or package.module:Class (default {task.facts['model']})")
+    budget = p.add_mutually_exclusive_group()
+    budget.add_argument("--minutes", metavar="M", help="train about this long (default 10)")
+    budget.add_argument("--steps", metavar="N", help="or this many steps")
+    budget.add_argument("--epochs", metavar="E", help="or this often through the data")
+    p.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same run (default 1)")
+    p.add_argument("--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run")
+    p.add_argument("--device", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
+    p.add_argument("--precision", metavar="KIND", choices=["float32", "bfloat16", "auto"], help="float32, bfloat16, or auto: the faster one here (default float32)")
+    p.add_argument("--anyway", action="store_true", help="train also on data with errors")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    if entry.room != "recipes":
+        add_options(p.add_argument_group("data"), entry.options, entry.facts.get("files") or ())
+    shown = models.get(task.facts["model"])
+    if shown:
+        group = p.add_argument_group(f"model options of {shown.name} (`headway show NAME` lists those of others)")
+        add_options(group, [o for o in shown.options if o.name != "options"], prefix="model.")
+    group = p.add_argument_group("training options")
+    add_options(group, [o for o in training_options() if o.name not in BUDGETS], prefix="training.")
+
+
+def training_options() -> tuple[Option, ...]:
+    return registry.options_of(ROOT / "tasks" / "recipe.py", "Training")
+
+
+def run(a: argparse.Namespace) -> int:
+    if a.resume:
+        return _resume(a)
+    if not a.task:
+        raise UsageError("what should be trained?", "`headway train demo --out runs/demo`, or see `headway train --help`.")
+    entry = find_task(a.task)
+    given = {name: value for name, value in vars(a).items() if value is not None}
+    data = {o.name: given[o.name] for o in task_of(entry).options if o.name in given and o.name not in PLAIN} if entry.room != "recipes" else {}
+    training = {n.removeprefix("training."): v for n, v in given.items() if n.startswith("training.")} | {n: given[n] for n in BUDGETS if n in given}
+    options = {n.removeprefix("model."): v for n, v in (given | a.paths).items() if n.startswith("model.")}
+    more = {n: given[n] for n in ("seed", "device", "precision") if n in given}
+    if "start" in given:
+        require_run(Path(a.start))
+        more["start"] = str(Path(a.start).resolve())
+    asked = ask(a.task, data, a.model, options, training, more)
+    if not a.out:
+        raise UsageError("missing: `--out DIR`, where the run goes", f"for example `--out runs/{entry.name.partition(':')[0]}`.")
+    from headway.training.progress import Progress
+    from headway.training.session import start
+
+    return finish(start(asked.recipe(), Path(a.out), Progress(a.quiet), a.anyway), Path(a.out), a.quiet)
+
+
+def _resume(a: argparse.Namespace) -> int:
+    folder = Path(a.resume)
+    extra = [name for name, value in vars(a).items() if name not in ("verb", "resume", "quiet", "debug", "paths") and value not in (None, False)]
+    extra += list(a.paths)
+    if extra:
+        hint = f"`headway train --resume {folder}` and nothing else; to train on with other data, `headway train TASK --from {folder}`."
+        name = extra[0] if extra[0] == "task" else f"--{extra[0].replace('_', '-')}"
+        raise UsageError(f"`--resume` continues a run as it is; `{a.task if name == 'task' else name}` would change it", hint)
+    require_run(folder)
+    from headway.training.progress import Progress
+    from headway.training.session import finished, resume
+
+    reason = finished(folder)
+    if reason and (folder / "scores.json").exists():
+        if not a.quiet:
+            print(f"`{folder}` is finished: {reason}. `headway train TASK --from {folder} ... --out NEW` trains on.")
+        return 0
+    return finish(True if reason else resume(folder, Progress(a.quiet)), folder, a.quiet)
+
+
+def finish(whole: bool, folder: Path, quiet: bool) -> int:
+    """The scores, the report and the closing words."""
+    if not whole:
+        if not quiet:
+            print(f"\nstopped. The run is usable as it is; `headway train --resume {folder}` continues it.")
+        return 130
+    from headway.report.summary import summarise
+    from headway.runs.run import Run
+
+    if not quiet:
+        print("judging the run on held-out data ...", flush=True)
+    summary = summarise(Run(folder))
+    if not quiet:
+        print(summary.text)
+    return 0
+
+
