@@ -13,7 +13,7 @@ from scipy import stats
 
 from headway.data.tokens import train_tokenizer
 from headway.data.windows import WindowBatch
-from headway.decode.sample import narrowed, sample
+from headway.decode.sample import next_token_probabilities, sample
 from headway.evaluate import language
 from headway.evaluate.language import predict
 from headway.models.gpt import GPT, Config, presets
@@ -36,7 +36,7 @@ PUBLISHED = (125e6, 350e6, 760e6, 1.3e9, 2.7e9, 6.7e9, 13e9, 175e9)
 def test_what_is_drawn_from(seed: int, temperature: float, top_k: int | None, top_p: float) -> None:
     """Kept tokens are the most probable ones, the fewest that reach p, at most k, and keep their proportions."""
     logits = torch.randn(2, 11, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    for row, found in zip(logits, narrowed(logits, temperature, top_k, top_p), strict=True):
+    for row, found in zip(logits, next_token_probabilities(logits, temperature, top_k, top_p), strict=True):
         p = (row / temperature).softmax(-1).tolist()
         order, kept, mass = sorted(range(11), key=lambda v: -p[v]), [], 0.0
         for v in order:
@@ -50,7 +50,7 @@ def test_what_is_drawn_from(seed: int, temperature: float, top_k: int | None, to
 
 def test_zero_temperature_is_the_maximum() -> None:
     logits = torch.tensor([[0.1, 3.0, 2.9], [5.0, -1.0, 0.0]])
-    assert narrowed(logits, 0.0, None, 1.0).tolist() == [[0, 1, 0], [1, 0, 0]]
+    assert next_token_probabilities(logits, 0.0, None, 1.0).tolist() == [[0, 1, 0], [1, 0, 0]]
 
 
 def test_draws_follow_the_probabilities() -> None:
