@@ -1,34 +1,42 @@
-"""One process at a time in a directory. The lock is the operating system's: it vanishes with the process, however that ends."""
+"""One process at a time in a directory, on Linux, macOS and Windows.
+
+The lock is the operating system's: it vanishes with the process, however that ends. The file `.lock` stays.
+"""
 
 import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from headway.core.errors import RunError
 from headway.core.files import disk_errors
-
-try:
-    import fcntl
-except ImportError:  # Windows has no fcntl; there two processes in one directory are not noticed
-    fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     path = folder / ".lock"
+    lock = FileLock(path, blocking=False)
     with disk_errors(path):
-        file = open(path, "a+")  # noqa: SIM115 - closed below; only opening it may fail for want of disk
-    with file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as problem:
-                file.seek(0)
-                owner = file.read().strip() or "unknown"
-                raise RunError(f"`{folder}` is in use by another process ({owner})", "wait for it, or choose another `--out`.") from problem
-            with contextlib.suppress(OSError):  # on a full disk the lock still holds, only without its owner's number
-                file.truncate(0)
-                file.write(str(os.getpid()))
-                file.flush()
+        os.scandir(folder).close()  # a directory that is missing is an error; `filelock` would make it
+        try:
+            lock.acquire()
+        except Timeout as problem:
+            message = f"`{folder}` is in use by another process ({_owner(path)})"
+            raise RunError(message, "wait for it, or choose another `--out`.") from problem
+    try:
+        # Where this fails (a full disk; Windows, which locks the contents too), the lock holds without its owner's number.
+        with contextlib.suppress(OSError):
+            path.write_text(str(os.getpid()))
         yield
+    finally:
+        lock.release()
+
+
+def _owner(path: Path) -> str:
+    """The process that holds the lock, as it wrote itself into the file."""
+    try:
+        return path.read_text().strip() or "unknown"
+    except OSError:
+        return "unknown"

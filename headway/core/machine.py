@@ -1,4 +1,4 @@
-"""Make the most of the computer at hand: memory that is kept instead of returned, and no denormal numbers.
+"""The computer at hand: its cores and its memory, and settings that make it compute faster.
 
 A training step allocates and frees the same large temporaries again and again. By default glibc returns them to the system each
 time, and the system hands out zeroed pages anew: 15 to 25 % of a step on a CPU is page faults. Two thresholds end that.
@@ -7,9 +7,15 @@ time, and the system hands out zeroed pages anew: 15 to 25 % of a step on a CPU 
 import ctypes
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+
+from headway.core.errors import UsageError
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+FLOAT32 = 4  # bytes
+ROOT = Path("/")
 
 
 def prepare(threads: int | None = None) -> int:
@@ -35,3 +41,70 @@ def _keep_memory() -> None:
 def cores() -> int:
     """The cores this process may use (a container may have been given fewer than the machine has)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# -- memory ----------------------------------------------------------------------------------------------------------
+
+
+def expected_memory(parameters: int, moments: int = 2) -> int:
+    """The bytes that training a model takes at least: weights, their average, gradients, and the optimizer's moments.
+
+    AdamW has two moments and Muon one, so this is 20 or 16 bytes per parameter. Activations come on top: they depend on the batch.
+    """
+    return FLOAT32 * parameters * (3 + moments)
+
+
+def require_memory(parameters: int) -> None:
+    """Raise a `UsageError` if a model of so many parameters cannot be trained in the memory that is available.
+
+    To be called before the model is built: built under `torch.device("meta")`, a model has parameters to count and takes no memory.
+    """
+    needed, there = expected_memory(parameters), available_memory()
+    if there is not None and needed > there:
+        raise UsageError(
+            f"training a model of {parameters:,} parameters takes at least {needed / 1e9:,.1f} GB of memory (weights, "
+            f"average, gradients and moments), but {there / 1e9:,.1f} GB are available",
+            "lower `--model.width` or `--model.depth`; if the vocabulary is large, `--tokens.size`.",
+        )
+
+
+def available_memory(root: Path = ROOT) -> int | None:
+    """The bytes that this process can still use, or None where the system does not say.
+
+    On Linux that is what the kernel can free, but no more than the limits of its control groups (containers) leave; on
+    macOS it is all the memory there is. `root` is where `/proc` and `/sys` are.
+    """
+    system = _field(root / "proc/meminfo", "MemAvailable:")
+    found = [1024 * system] if system is not None else []
+    if not found and root == ROOT and hasattr(os, "sysconf"):
+        found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    return min([*found, *_container_limits(root)], default=None)
+
+
+def _container_limits(root: Path) -> Iterator[int]:
+    """What the limit of each control group that holds this process leaves, innermost first (version 1 and version 2)."""
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
+        limit, usage = ("limit_in_bytes", "usage_in_bytes") if controllers else ("max", "current")
+        inside = top / group.lstrip("/")
+        for folder in [inside, *(parent for parent in inside.parents if parent.is_relative_to(top))]:
+            allowed, used = (_read(folder / f"memory.{name}").strip() for name in (limit, usage))
+            if allowed.isdigit() and used.isdigit():  # `max` is no limit
+                # Files that are held in memory for speed count as used, but are given up when memory is needed.
+                yield max(0, int(allowed) - int(used) + (_field(folder / "memory.stat", "inactive_file") or 0))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # another system, or no permission
+        return ""
+
+
+def _field(path: Path, name: str) -> int | None:
+    """The number after a name at the beginning of a line."""
+    rows = (line.split() for line in _read(path).splitlines())
+    return next((int(row[1]) for row in rows if row and row[0] == name), None)

@@ -1,1 +1,1 @@
-"""Use: one stepper for every model."""
+"""Use a trained model: greedy decoding, beam search and sampling, for every model that can step."""

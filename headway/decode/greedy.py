@@ -16,22 +16,26 @@ def greedy(
     One hypothesis per sentence of at most `limits[i]` tokens; finished sentences leave the batch.
     Also called greedy decoding, greedy search.
     """
+    count, device = len(source), source.device
+    if not count:
+        return []
     memory, state = model.read(source, keep)
-    count = len(source)
-    alive = torch.arange(count)  # which sentence a row belongs to
-    token = torch.full((count,), bos)
-    limit, shortest = torch.tensor(limits), min(limits)
+    alive = torch.arange(count, device=device)  # the sentence that each row belongs to
+    token = torch.full((count,), bos, device=device)
+    limit, shortest = torch.tensor(limits, device=device), min(limits)
     tokens: list[list[int]] = [[] for _ in range(count)]
-    total = torch.zeros(count)
+    total, cut = torch.zeros(count, device=device), torch.zeros(count, dtype=torch.bool, device=device)
     for position in range(max(limits) + 1):
         hidden, state = model.step(token, state, memory)
         logits = model.logits(hidden)
         largest, token = logits.max(-1)
         if position >= shortest:  # at its limit a sentence has to end
-            token = torch.where(limit[alive] <= position, eos, token)
+            at_limit = limit[alive] <= position
+            cut[alive] = at_limit & (token != eos)
+            token = torch.where(at_limit, eos, token)
         chosen = logits.gather(1, token[:, None])[:, 0] - largest
-        best = chosen - logits.sub_(largest[:, None]).exp_().sum(-1).log()  # log softmax, at a third of what torch's takes
-        total[alive] += best
+        best = chosen - logits.sub_(largest[:, None]).exp_().sum(-1).log()  # log softmax, in a third of the time of torch's
+        total[alive] += best.to(total.dtype)
         for sentence, word in zip(alive.tolist(), token.tolist(), strict=True):
             if word != eos:
                 tokens[sentence].append(word)
@@ -40,4 +44,5 @@ def greedy(
             break
         if len(going) < len(token):
             alive, token, state, memory = alive[going], token[going], pick(state, going), pick(memory, going)
-    return [Hypothesis(tuple(ids), score) for ids, score in zip(tokens, total.tolist(), strict=True)]
+    found = zip(tokens, total.tolist(), cut.tolist(), strict=True)
+    return [Hypothesis(tuple(ids), log_p, at_limit) for ids, log_p, at_limit in found]

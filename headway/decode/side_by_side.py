@@ -1,7 +1,7 @@
-"""Batches decoded side by side, one core each.
+"""Batches decoded in parallel, one core each.
 
-A decoding step multiplies matrices of a few dozen rows: too little for two cores to share, but enough for each to have its own. torch
-lets go of Python's lock inside every operation, so threads are enough.
+A decoding step multiplies matrices of a few dozen rows: too few for two cores to share, but enough for each core to decode a batch of
+its own. torch releases Python's lock inside every operation, so threads are enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ def side_by_side(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
     before = torch.get_num_threads()
 
     def alone() -> None:
-        torch.set_num_threads(1)  # of this worker; and of threads that begin later, hence the repair below
+        torch.set_num_threads(1)  # for this worker, and for threads that start later: hence the `finally` below
         torch.set_flush_denormal(True)
 
     try:

@@ -1,4 +1,7 @@
-"""States of decoders are values: tensors in tuples and dataclasses, each with the batch as its first axis."""
+"""States of decoders are values: tensors in tuples and dataclasses, each with the batch as its first axis.
+
+torch's pytree is not used: it is a private module, and every dataclass of a layer would have to be registered with it.
+"""
 
 import dataclasses
 from typing import Any

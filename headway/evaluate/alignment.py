@@ -64,7 +64,8 @@ def aer(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Seq
 def read_pharaoh(lines: Iterable[str], name: str = "the alignment") -> tuple[list[set[Link]], list[set[Link]]]:
     """The sure and the possible links of each line `0-0 1-2 3?2`, where `-` is sure and `?` (or `p`) only possible.
 
-    Sure links are among the possible ones. All wrong links are told at once, with their lines; `name` is the file to name.
+    Sure links are among the possible ones. All wrong links are reported at once, with their lines; `name` is the
+    name of the file in that message.
     """
     sure: list[set[Link]] = []
     possible: list[set[Link]] = []

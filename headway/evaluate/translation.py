@@ -1,27 +1,18 @@
-"""BLEU and chrF through sacrebleu, with the signature that makes a score comparable and a bootstrap interval.
-
-    BLEU  = min(1, e^(1 - r/c)) exp( 1/4 sum_{n=1..4} log p_n )          (Papineni et al. 2002; Post 2018, arXiv:1804.08771)
-    chrF2 = (1 + 2^2) P R / (2^2 P + R), over character 1- to 6-grams    (Popović 2015)
+"""Scores of texts against references, with the signature that makes a score comparable and a bootstrap interval.
 
 The bootstrap draws as many sentences as there are, with replacement, `resamples` times, and scores each draw (Koehn 2004). The
-interval holds the middle 95 % of these scores. Both metrics are functions of a sum of counts over sentences, so sentences are
-counted once and a resample only adds the counts up again.
+interval holds the central 95 % of these scores.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sacrebleu.metrics.base import Metric
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
 
 from headway.core.errors import ConfigError, DataError, UnknownName
+from headway.evaluate.metrics import Bleu, ChrF, Exact, Metric
 
 SEED = 12345  # sacrebleu's own, so that intervals agree with its command line
-
-# `force` only silences the advice to detokenize, which would come back at every validation.
-METRICS: dict[str, Callable[[], Metric]] = {"bleu": lambda: BLEU(force=True), "chrf": CHRF}
+METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "chrf": ChrF, "exact": Exact}
 
 
 @dataclass(frozen=True)
@@ -54,18 +45,25 @@ def chrf(hypotheses: list[str], references: list[str], resamples: int = 1000, se
     return score("chrf", hypotheses, references, resamples, seed)
 
 
+def exact_match(hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
+    """The share of outputs that equal their reference, in percent; white space around them does not count.
+
+    Also called exact match, EM, sequence accuracy.
+    """
+    return score("exact", hypotheses, references, resamples, seed)
+
+
 def score(metric: str, hypotheses: list[str], references: list[str], resamples: int = 1000, seed: int = SEED) -> Score:
-    check(resamples, least=0)
-    judge, counts = count(metric, hypotheses, references)
-    whole = judge._compute_score_from_stats(list(counts.sum(0)))
-    value = low = high = float(whole.score)
+    """The score of a corpus by the name of the metric (`bleu`, `chrf`, `exact`), with its bootstrap interval."""
+    _check(resamples, least=0)
+    judge, counts = _count(metric, hypotheses, references)
+    value = low = high = judge.score(counts.sum(0))
     if resamples:
-        scores = np.sort(resampled(judge, counts, resamples, seed))
+        scores = np.sort(_resample(judge, counts, resamples, seed))
         tail = resamples // 40  # 2.5 % on each side, as in sacrebleu
         # With a handful of sentences a resample is often worse than the whole; the interval never excludes the score itself.
         low, high = min(value, float(scores[tail])), max(value, float(scores[-tail - 1]))
-        judge.n_bootstrap, judge.seed = resamples, seed  # they belong into the signature
-    return Score(whole.name, value, low, high, str(judge.get_signature()))
+    return Score(judge.name, value, low, high, judge.signature(resamples, seed))
 
 
 def paired_bootstrap(
@@ -76,19 +74,19 @@ def paired_bootstrap(
         p = (1 + #{i : |d_i - d| >= |d|}) / (1 + resamples),   d = score(a) - score(b), d_i the same on resample i
 
     Centring d_i on d makes the resamples obey the hypothesis (Efron & Tibshirani 1993, section 16.4). sacrebleu's `PairedTest` is
-    not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 + resamples). Also called paired bootstrap test.
+    not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 + resamples).
+    Also called paired bootstrap test.
     """
-    check(resamples, least=1)
-    judge, counts_a = count(metric, a, references)
-    _, counts_b = count(metric, b, references)
-    value_a, value_b = (judge._compute_score_from_stats(list(counts.sum(0))).score for counts in (counts_a, counts_b))
-    d = value_a - value_b
-    d_i = resampled(judge, counts_a, resamples, seed) - resampled(judge, counts_b, resamples, seed)
+    _check(resamples, least=1)
+    judge, counts_a = _count(metric, a, references)
+    _, counts_b = _count(metric, b, references)
+    d = judge.score(counts_a.sum(0)) - judge.score(counts_b.sum(0))
+    d_i = _resample(judge, counts_a, resamples, seed) - _resample(judge, counts_b, resamples, seed)
     return float((1 + np.count_nonzero(np.abs(d_i - d) >= abs(d) - 1e-9)) / (1 + resamples))
 
 
-def count(metric: str, hypotheses: list[str], references: list[str]) -> tuple[Metric, np.ndarray]:
-    """sacrebleu's metric and its counts, one row per sentence."""
+def _count(metric: str, hypotheses: list[str], references: list[str]) -> tuple[Metric, np.ndarray]:
+    """The metric and its counts, one row per sentence."""
     if metric not in METRICS:
         raise UnknownName("metric", metric, METRICS)
     if not hypotheses:
@@ -99,19 +97,19 @@ def count(metric: str, hypotheses: list[str], references: list[str]) -> tuple[Me
             "both need the same number of lines; keep empty translations as empty lines.",
         )
     judge = METRICS[metric]()
-    return judge, np.array(judge._extract_corpus_statistics(hypotheses, [references]), dtype=np.float64)
+    return judge, np.array([judge.count(h, r) for h, r in zip(hypotheses, references, strict=True)], dtype=np.float64)
 
 
-def resampled(judge: Metric, counts: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+def _resample(judge: Metric, counts: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The score of every resample. The same seed draws the same sentences, for any metric and system.
 
     One row of draws at a time is the same stream of numbers as sacrebleu's one large matrix, without its memory.
     """
     generator, n = np.random.default_rng(seed), len(counts)
     sums = (np.bincount(generator.choice(n, size=n), minlength=n) @ counts for _ in range(resamples))
-    return np.array([judge._compute_score_from_stats(list(row)).score for row in sums])
+    return np.array([judge.score(row) for row in sums])
 
 
-def check(resamples: int, least: int) -> None:
+def _check(resamples: int, least: int) -> None:
     if resamples < least:
         raise ConfigError(f"`resamples` is {resamples}, expected {least} or more", "1000 is customary.")

@@ -18,30 +18,40 @@ CHUNK = 1 << 22  # numbers in the buffer: 16 MB
 
 
 class LinearCrossEntropy(torch.autograd.Function):
+    """Under `torch.autocast` the three large products are in its type; softmax, losses and sums over chunks are in float32."""
+
     @staticmethod
     def forward(
         ctx: Any, hidden: Float[Tensor, "n d"], weight: Float[Tensor, "v d"], target: Int[Tensor, "n"], smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        vocabulary = len(weight)
+        device, vocabulary = hidden.device.type, len(weight)
+        low = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
         rows = max(1, CHUNK // vocabulary)
         grads = any(ctx.needs_input_grad[:2])
         d_hidden, d_weight = (torch.empty_like(hidden), torch.zeros_like(weight)) if grads else (hidden, weight)
-        loss = nll = hidden.new_zeros(())
+        loss = nll = weight.new_zeros(())
         mean = weight.mean(0)  # the mean logit of a row is one dot product: no need to read the row again
-        for start in range(0, len(hidden), rows):
-            h, y = hidden[start : start + rows], target[start : start + rows, None]
-            logits = h @ weight.T
-            p = logits.softmax(-1)
-            chosen = -p.gather(-1, y).log()
-            if not chosen.isfinite().all():  # p underflowed somewhere: the slow way, which cannot
-                chosen = logits.logsumexp(-1, keepdim=True) - logits.gather(-1, y)
-            lse = chosen + logits.gather(-1, y)
-            nll = nll + chosen.sum()
-            loss = loss + (1 - smoothing) * chosen.sum() + smoothing * (lse.sum() - (h @ mean).sum())
-            if grads:
-                p.sub_(smoothing / vocabulary).scatter_add_(-1, y, p.new_full(y.shape, smoothing - 1))
-                torch.mm(p, weight, out=d_hidden[start : start + rows])
-                d_weight.addmm_(p.T, h)
+        with torch.autocast(device, enabled=False):
+            small = weight if low is None else weight.to(low)
+            for start in range(0, len(hidden), rows):
+                h, y = hidden[start : start + rows].to(weight.dtype), target[start : start + rows, None]
+                logits = h @ weight.T if low is None else (h.to(low) @ small.T).to(weight.dtype)
+                p = logits.softmax(-1)
+                chosen = -p.gather(-1, y).log()
+                if not chosen.isfinite().all():  # p underflowed somewhere: the slow way, which cannot
+                    chosen = logits.logsumexp(-1, keepdim=True) - logits.gather(-1, y)
+                lse = chosen + logits.gather(-1, y)
+                nll = nll + chosen.sum()
+                loss = loss + (1 - smoothing) * chosen.sum() + smoothing * (lse.sum() - (h @ mean).sum())
+                if grads:
+                    p.sub_(smoothing / vocabulary).scatter_add_(-1, y, p.new_full(y.shape, smoothing - 1))
+                    if low is None:
+                        torch.mm(p, weight, out=d_hidden[start : start + rows])
+                        d_weight.addmm_(p.T, h)
+                    else:
+                        d_logits = p.to(low)
+                        d_hidden[start : start + rows] = d_logits @ small
+                        d_weight += d_logits.T @ h.to(low)
         if grads:
             ctx.save_for_backward(d_hidden, d_weight)
         ctx.mark_non_differentiable(nll)

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -48,6 +49,10 @@ def log_probability(net: Any, source: Tensor, keep: Tensor, ids: tuple[int, ...]
     return float(sum(logits[i, word] for i, word in enumerate((*ids, EOS))))
 
 
+def most_probable(net: Any, source: Tensor, keep: Tensor, prefix: Sequence[int]) -> int:
+    return int(net.logits(net(source, keep, torch.tensor([[BOS, *prefix]])))[0, -1].argmax())
+
+
 def rows(source: Tensor, keep: Tensor) -> list[tuple[Tensor, Tensor]]:
     return [(source[i : i + 1, : int(keep[i].sum())], keep[i : i + 1, : int(keep[i].sum())]) for i in range(len(source))]
 
@@ -59,15 +64,22 @@ def test_greedy_equals_forward_on_the_growing_prefix(name: str) -> None:
     found = greedy(net, source, keep, BOS, EOS, LIMITS)
     for (s, k), limit, hypothesis in zip(rows(source, keep), LIMITS, found, strict=True):
         prefix: list[int] = []
-        while len(prefix) < limit:
-            word = int(net.logits(net(s, k, torch.tensor([[BOS, *prefix]])))[0, -1].argmax())
-            if word == EOS:
-                break
+        while (word := most_probable(net, s, k, prefix)) != EOS and len(prefix) < limit:
             prefix.append(word)
-        assert hypothesis.ids == tuple(prefix)
+        assert hypothesis.ids == tuple(prefix) and hypothesis.cut == (word != EOS)
         assert hypothesis.log_probability == pytest.approx(log_probability(net, s, k, hypothesis.ids), abs=1e-5)
     assert len({h.ids for h in found}) >= 4, "the sentences are too alike for this to mean anything"
     assert any(len(h.ids) < limit for h, limit in zip(found, LIMITS, strict=True)), "no sentence ends by itself"
+    assert {h.cut for h in found} == {True, False}
+
+
+@NAMES
+def test_a_sentence_that_ends_just_at_its_limit_is_not_cut(name: str) -> None:
+    net, (source, keep) = taught(name), sources(LENGTHS)
+    found = greedy(net, source, keep, BOS, EOS, LIMITS)
+    assert greedy(net, source, keep, BOS, EOS, [len(h.ids) for h in found]) == found
+    shorter = greedy(net, source, keep, BOS, EOS, [max(0, len(h.ids) - 1) for h in found])
+    assert [h.cut for h in shorter] == [h.cut or len(h.ids) > 0 for h in found]
 
 
 @NAMES
@@ -77,7 +89,7 @@ def test_beam_of_one_is_greedy(name: str, seed: int) -> None:
     one = greedy(net, source, keep, BOS, EOS, LIMITS)
     for penalty in (0.0, 1.0):
         for alone, beam in zip(one, beam_search(net, source, keep, BOS, EOS, LIMITS, 1, penalty), strict=True):
-            assert [h.ids for h in beam] == [alone.ids]
+            assert [(h.ids, h.cut) for h in beam] == [(alone.ids, alone.cut)]
             assert beam[0].log_probability == pytest.approx(alone.log_probability, abs=1e-5)
 
 
@@ -105,6 +117,7 @@ def test_a_beam_as_wide_as_the_space_finds_the_best_answer(name: str, penalty: f
 def test_hypotheses_are_true_sorted_distinct_and_within_the_limit(name: str, width: int) -> None:
     net, (source, keep) = taught(name), sources(LENGTHS)
     found = beam_search(net, source, keep, BOS, EOS, LIMITS, width)
+    assert {h.cut for hypotheses in found for h in hypotheses} == {True, False}
     for (s, k), limit, hypotheses in zip(rows(source, keep), LIMITS, found, strict=True):
         assert 1 <= len(hypotheses) <= width
         assert len({h.ids for h in hypotheses}) == len(hypotheses)
@@ -112,6 +125,7 @@ def test_hypotheses_are_true_sorted_distinct_and_within_the_limit(name: str, wid
         assert scores == sorted(scores, reverse=True)
         for h in hypotheses:
             assert len(h.ids) <= limit and EOS not in h.ids
+            assert h.cut == (len(h.ids) == limit and most_probable(net, s, k, h.ids) != EOS)
             assert h.log_probability == pytest.approx(log_probability(net, s, k, h.ids), abs=1e-5)
 
 

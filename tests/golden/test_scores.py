@@ -1,15 +1,17 @@
 """BLEU and chrF are sacrebleu's, to the last digit and letter of the signature."""
 
 import itertools
+import json
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
+from scipy import stats
 
 from headway.core.errors import ConfigError, DataError, UnknownName
-from headway.evaluate.translation import bleu, chrf, paired_bootstrap, score
+from headway.evaluate.translation import bleu, chrf, exact_match, paired_bootstrap, score
 
 WORDS = "der Mann die Frau das Kind geht läuft spielt schnell im Park mit einem Hund , .".split()
 
@@ -50,15 +52,25 @@ def test_interval_is_that_of_sacrebleu(ours, theirs, monkeypatch) -> None:  # ty
         judge = theirs()
         expected = judge.corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=400)
         made = ours(HYPOTHESES, REFERENCES, resamples=400, seed=seed)
-        assert (made.high - made.low) / 2 == pytest.approx(expected._ci, abs=1e-3)  # they count in float32
+        half = json.loads(expected.format(width=6, signature="nrefs:1", is_json=True))["confidence_var"]
+        assert (made.high - made.low) / 2 == pytest.approx(half, abs=1e-3)  # they count in float32
         assert made.signature == str(judge.get_signature()) and f"bs:400|seed:{seed}" in made.signature
 
 
 LINE = st.text(max_size=8) | st.lists(st.sampled_from(["der Mann", "geht", "im", "Park"]), max_size=6).map(" ".join)
 
 
+@both
+@settings(max_examples=100, deadline=None)
+@given(pairs=st.lists(st.tuples(LINE, LINE), min_size=1, max_size=6))
+def test_any_text_is_scored_as_by_sacrebleu(ours, theirs, pairs: list[tuple[str, str]]) -> None:  # type: ignore[no-untyped-def]
+    hypotheses, references = [h for h, _ in pairs], [r for _, r in pairs]
+    expected = theirs().corpus_score(hypotheses, [references]).score
+    assert ours(hypotheses, references, resamples=0).value == pytest.approx(expected, abs=1e-9)
+
+
 @settings(max_examples=40, deadline=None)
-@given(pairs=st.lists(st.tuples(LINE, LINE), min_size=1, max_size=6), metric=st.sampled_from(["bleu", "chrf"]))
+@given(pairs=st.lists(st.tuples(LINE, LINE), min_size=1, max_size=6), metric=st.sampled_from(["bleu", "chrf", "exact"]))
 def test_interval_holds_the_value_and_repeats(pairs: list[tuple[str, str]], metric: str) -> None:
     hypotheses, references = [h for h, _ in pairs], [r for _, r in pairs]
     made = score(metric, hypotheses, references, resamples=40)
@@ -77,6 +89,17 @@ def test_perfect_and_empty() -> None:
     lines = ["der Mann geht im Park .", "die Frau spielt mit dem Hund ."]
     assert bleu(lines, lines, 10).value == pytest.approx(100) and chrf(lines, lines, 10).low == pytest.approx(100)
     assert bleu(["", ""], lines, 10).value == 0 and chrf(["", ""], lines, 10).value == 0
+
+
+def test_exact_match_counts_equal_lines() -> None:
+    """The interval against the quantiles of the binomial distribution, which is what resampling yes and no amounts to."""
+    references = [str(i) for i in range(200)]
+    hypotheses = [f" {i}\n" if i < 60 else "no" for i in range(200)]
+    made = exact_match(hypotheses, references, resamples=4000)
+    assert (made.name, made.value, made.signature) == ("exact match", 30.0, "nrefs:1|bs:4000|seed:12345|case:mixed|space:stripped")
+    assert [made.low, made.high] == pytest.approx([q / 2 for q in stats.binom.ppf([0.025, 0.975], 200, 0.3)], abs=0.5)
+    assert exact_match(["a", "b", "C"], ["a", "b", "c"], resamples=0).value == pytest.approx(200 / 3)
+    assert paired_bootstrap(hypotheses, references, references, metric="exact", resamples=99) == pytest.approx(0.01)
 
 
 def test_no_warning_about_tokenized_text(caplog) -> None:  # type: ignore[no-untyped-def]

@@ -176,6 +176,23 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
         assert (tmp_path / ".lock").read_text() == str(os.getpid())
 
 
+def test_the_lock_is_one_of_this_process_too_and_is_given_back(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="inside"), locked(tmp_path):
+        with pytest.raises(RunError, match=rf"in use by another process \({os.getpid()}\)"), locked(tmp_path):
+            pass
+        raise ValueError("inside")
+    with locked(tmp_path):
+        assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_a_place_that_cannot_be_locked_is_named_and_not_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for name, reason in (("no", "no such file or directory"), ("file", "not a directory")):
+        with pytest.raises(DiskError, match=rf"cannot write `.*/{name}/.lock`: {reason}"), locked(tmp_path / name):
+            pass
+    assert not (tmp_path / "no").exists()
+
+
 def test_json_on_the_disk_is_plain(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", {"a": 1})
     assert json.loads((tmp_path / "a.json").read_text()) == {"a": 1} and (tmp_path / "a.json").read_text().endswith("}\n")

@@ -10,10 +10,12 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from torch import Tensor, nn
 
+from headway.core.errors import DataError
 from headway.data.tokens import train_tokenizer
 from headway.data.windows import WindowBatch
-from headway.decode.sample import narrowed, sample
+from headway.decode.sample import next_token_probabilities, sample
 from headway.evaluate import language
 from headway.evaluate.language import predict
 from headway.models.gpt import GPT, Config, presets
@@ -36,7 +38,7 @@ PUBLISHED = (125e6, 350e6, 760e6, 1.3e9, 2.7e9, 6.7e9, 13e9, 175e9)
 def test_what_is_drawn_from(seed: int, temperature: float, top_k: int | None, top_p: float) -> None:
     """Kept tokens are the most probable ones, the fewest that reach p, at most k, and keep their proportions."""
     logits = torch.randn(2, 11, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    for row, found in zip(logits, narrowed(logits, temperature, top_k, top_p), strict=True):
+    for row, found in zip(logits, next_token_probabilities(logits, temperature, top_k, top_p), strict=True):
         p = (row / temperature).softmax(-1).tolist()
         order, kept, mass = sorted(range(11), key=lambda v: -p[v]), [], 0.0
         for v in order:
@@ -50,7 +52,7 @@ def test_what_is_drawn_from(seed: int, temperature: float, top_k: int | None, to
 
 def test_zero_temperature_is_the_maximum() -> None:
     logits = torch.tensor([[0.1, 3.0, 2.9], [5.0, -1.0, 0.0]])
-    assert narrowed(logits, 0.0, None, 1.0).tolist() == [[0, 1, 0], [1, 0, 0]]
+    assert next_token_probabilities(logits, 0.0, None, 1.0).tolist() == [[0, 1, 0], [1, 0, 0]]
 
 
 def test_draws_follow_the_probabilities() -> None:
@@ -72,7 +74,7 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(
     monkeypatch.setattr(language, "ROWS", rows)
     model = shaken(4, 11, 64)
     tokens = np.random.default_rng(5).integers(0, 11, length).astype(np.uint16)
-    found = predict(model, tokens, 3 * length, context)
+    found = predict(model, tokens, 3 * length - 3, context)
     size = min(context, length - 1)
     half = max(1, size // 2)
     starts = sorted({*range(0, length - size, half), length - 1 - size})
@@ -83,8 +85,65 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(
         nats, judged = nats - float(log_p[int(tokens[target])]), judged + 1
         assert target - start >= min(target, size // 2), "too little before it"
     assert found.tokens == judged == length - 1 and found.nats == pytest.approx(nats / judged, abs=1e-10)
-    assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length))
+    assert found.bits_per_byte == pytest.approx(nats / math.log(2) / (3 * length - 3))
     assert found.perplexity == pytest.approx(math.exp(nats / judged))
+
+
+class Mean(nn.Module):
+    """Hidden state: the mean embedding of all tokens that it is given, also of those in its memory."""
+
+    def __init__(self, vocabulary: int, memory: int) -> None:
+        super().__init__()
+        self.output, self.memory = nn.Embedding(vocabulary, 6), memory
+        self.given: list[tuple[int, int]] = []
+
+    def forward(self, ids: Tensor, past: Tensor | None = None) -> Tensor:
+        before = ids[:, :0] if past is None else past
+        self.given.append((before.shape[1], ids.shape[1]))
+        x = self.output(torch.cat((before, ids), 1)).cumsum(1)
+        return (x / torch.arange(1, x.shape[1] + 1)[:, None])[:, before.shape[1] :]
+
+
+@pytest.mark.parametrize(("length", "context", "memory"), [(2, 8, 3), (9, 8, 3), (40, 8, 3), (41, 8, 20), (43, 5, 7), (12, 64, 4)])
+@pytest.mark.parametrize("rows", [16, language.ROWS])
+def test_memory_crosses_windows(
+    doubles: None, monkeypatch: pytest.MonkeyPatch, length: int, context: int, memory: int, rows: int
+) -> None:
+    """Windows follow each other, and each sees `memory` tokens before it. One forward pass per token."""
+    monkeypatch.setattr(language, "ROWS", rows)
+    model, size = Mean(11, memory).requires_grad_(False), min(context, length - 1)
+    tokens = np.random.default_rng(5).integers(0, 11, length).astype(np.uint16)
+    found, nats = predict(model, tokens, length, context), 0.0
+    starts = sorted({*range(0, length - size, size), length - 1 - size})
+    for target in range(1, length):
+        start = max(0, next(s for s in starts if target <= s + size) - memory)
+        x = model.output.weight[tokens[start:target].astype(np.int64)].mean(0)
+        nats -= float((model.output.weight @ x).log_softmax(-1)[int(tokens[target])])
+    assert found.tokens == length - 1 and found.nats == pytest.approx(nats / (length - 1), abs=1e-10)
+    assert all(past <= memory and new == size for past, new in model.given)
+    assert len(starts) < 2 or max(past for past, _ in model.given) == min(memory, length - 1 - size)
+
+
+def uniform(vocabulary: int) -> Mean:
+    model = Mean(vocabulary, 0).requires_grad_(False)
+    model.output.weight.zero_()
+    return model
+
+
+@pytest.mark.parametrize("context", [3, 8, 64])
+def test_bits_per_byte_of_the_uniform_model(context: int) -> None:
+    """Ten bytes, of which nine are predicted, at 8 bits each. With an end mark in the middle, there is one symbol more to predict."""
+    text = b"headway up"
+    found = predict(uniform(256), np.frombuffer(text, np.uint8), len(text) - 1, context)
+    assert found.bits_per_byte == pytest.approx(8.0, abs=1e-5) and (found.tokens, found.bytes) == (9, 9)
+    two = np.array([*text[:5], 256, *text[5:]])
+    assert predict(uniform(257), two, 9, context).bits_per_byte == pytest.approx(10 * math.log2(257) / 9, abs=1e-5)
+
+
+def test_a_text_without_anything_to_predict_is_refused() -> None:
+    for tokens, size in ((np.array([7]), 0), (np.array([7, 2]), 0), (np.array([], np.int64), 0)):
+        with pytest.raises(DataError, match="too short to evaluate a model on"):
+            predict(uniform(9), tokens, size, 8)
 
 
 def test_the_loss_is_torchs_cross_entropy_of_the_next_token() -> None:
@@ -108,7 +167,7 @@ def test_the_standard_error_is_that_of_resampled_windows() -> None:
         counts.append(len(nats))
     drawn = np.random.default_rng(6).integers(0, len(sums), (20_000, len(sums)))
     resampled = np.array(sums)[drawn].sum(1) / np.array(counts)[drawn].sum(1)
-    found = predict(model, tokens.astype(np.uint16), 801, 8)
+    found = predict(model, tokens.astype(np.uint16), 800, 8)
     assert found.tokens == sum(counts) == 800 and found.nats == pytest.approx(sum(sums) / 800, rel=1e-5)
     assert found.error == pytest.approx(resampled.std(), rel=0.03)
 

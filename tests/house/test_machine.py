@@ -1,0 +1,75 @@
+"""How much memory there is, on computers that are written down as files, and what is refused for want of it."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from headway.core import machine
+from headway.core.errors import UsageError
+from headway.core.machine import available_memory, expected_memory, require_memory
+
+GB = 10**9
+MEMINFO = "MemTotal:       24684100 kB\nMemFree:        1000 kB\nMemAvailable:   16000000 kB\n"
+V1 = "9:name=systemd:/\n4:cpu,memory:/docker/abc\n1:cpuset:/\n"
+
+
+def computer(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def group(folder: str, limit: str, usage: int, cache: int = 0, version: int = 2) -> dict[str, str]:
+    names = ("max", "current") if version == 2 else ("limit_in_bytes", "usage_in_bytes")
+    top = "sys/fs/cgroup" if version == 2 else "sys/fs/cgroup/memory"
+    values = {names[0]: f"{limit}\n", names[1]: f"{usage}\n", "stat": f"anon 5\ninactive_file {cache}\n"}
+    return {f"{top}{folder}/memory.{name}": text for name, text in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, None),
+        ({"proc/meminfo": MEMINFO}, 16_384_000_000),
+        ({"proc/meminfo": MEMINFO, "proc/self/cgroup": "0::/\n"} | group("", "max", GB), 16_384_000_000),
+        ({"proc/meminfo": MEMINFO, "proc/self/cgroup": "0::/\n"} | group("", str(4 * GB), 3 * GB, GB), 2 * GB),
+        ({"proc/self/cgroup": "0::/a/b\n"} | group("/a/b", "max", GB) | group("/a", str(3 * GB), GB), 2 * GB),
+        ({"proc/self/cgroup": "0::/a\n"} | group("/a", str(GB), 2 * GB), 0),
+        ({"proc/meminfo": MEMINFO, "proc/self/cgroup": V1} | group("", str(8 * GB), GB, version=1), 7 * GB),
+        ({"proc/self/cgroup": V1} | group("/docker/abc", str(8 * GB), 2 * GB, version=1), 6 * GB),
+        ({"proc/self/cgroup": "1:cpuset:/\n"} | group("", str(GB), 0, version=1), None),
+    ],
+)
+def test_available_memory(tmp_path: Path, files: dict[str, str], expected: int | None) -> None:
+    assert available_memory(computer(tmp_path, files)) == expected
+
+
+def test_this_computer_has_memory() -> None:
+    there = available_memory()
+    assert there is None or 10**7 < there < 10**15
+
+
+@pytest.mark.parametrize(("optimizer", "moments"), [(torch.optim.AdamW, 2), (torch.optim.Adagrad, 1), (torch.optim.SGD, 0)])
+def test_training_takes_what_is_expected(optimizer: type[torch.optim.Optimizer], moments: int) -> None:
+    """Weights, average, gradients and moments of a real step, added up."""
+    model = nn.Linear(300, 500)
+    average, update = copy.deepcopy(model), optimizer(model.parameters(), lr=0.1)
+    model(torch.randn(2, 300)).sum().backward()
+    update.step()
+    held = [*model.parameters(), *average.parameters(), *(p.grad for p in model.parameters() if p.grad is not None)]
+    held += [t for state in update.state.values() for t in state.values() if isinstance(t, torch.Tensor) and t.dim()]
+    assert sum(t.nbytes for t in held) == expected_memory(150_500, moments)
+
+
+def test_too_large_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "available_memory", lambda: 2 * GB)
+    require_memory(100_000_000)
+    sentence = r"a model of 150,000,000 parameters takes at least 3.0 GB of memory .*but 2.0 GB are available\nHint: lower `--model.width`"
+    with pytest.raises(UsageError, match=sentence):
+        require_memory(150_000_000)
+    monkeypatch.setattr(machine, "available_memory", lambda: None)
+    require_memory(10**15)  # where nothing is known, nothing is refused
