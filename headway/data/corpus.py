@@ -45,7 +45,7 @@ def collect(data: Data, seed: int) -> Corpus:
     pairs = read_pairs(data.source, data.target, data.pairs, languages)
     if data.validation_source or data.validation_pairs:
         given = read_pairs(data.validation_source, data.validation_target, data.validation_pairs, languages)
-        validation, second = examine(given, limit=data.longest)
+        validation, second = examine(given, limit=data.longest, least=0)
         train, report = examine(pairs, heldout=validation, limit=data.longest)
         return Corpus(train, validation, (report, second))
     pairs, report = examine(pairs, limit=data.longest)

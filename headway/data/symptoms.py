@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.data.plaintext import shown
+from headway.data.messages import excerpt
 
 # How the bytes 0x80-0xBF, which continue a character in UTF-8, look after being read as Latin-1 or windows-1252.
 CONTINUED = "[\x80-\xbf" + bytes(range(0x80, 0xC0)).decode("cp1252", "ignore") + "]"
@@ -84,7 +84,7 @@ class Side:
             if not found or found[-1].index != index:
                 column = place - int(self.starts[index])
                 text = self.texts[index]
-                found.append(Sighting(int(index), shown(("..." if column > 30 else "") + text[max(0, column - 30) :])))
+                found.append(Sighting(int(index), excerpt(("..." if column > 30 else "") + text[max(0, column - 30) :])))
         return found
 
     def decomposed(self) -> list[Sighting]:
@@ -92,7 +92,7 @@ class Side:
         if unicodedata.is_normalized("NFC", self.joined):
             return []
         bad = [i for i, text in enumerate(self.texts) if not unicodedata.is_normalized("NFC", text)]
-        return [Sighting(i, shown(self.texts[i])) for i in bad]
+        return [Sighting(i, excerpt(self.texts[i])) for i in bad]
 
     def foreign(self) -> tuple[list[Sighting], list[str]]:
         """Texts with letters of a script that makes up less than 1 % of the letters of this side, and those scripts.
@@ -121,7 +121,7 @@ def is_blank(text: str) -> bool:
     return not text or not text.strip(INVISIBLE).strip()
 
 
-def spaces_named(texts: Sequence[str]) -> list[str]:
+def name_spaces(texts: Sequence[str]) -> list[str]:
     """Which odd spaces these texts have."""
     seen = set().union(*texts)
     names = [name for space, name in ODD_SPACE.items() if space in seen]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.core.errors import DataError
 from headway.core.files import write_whole
-from headway.data.plaintext import shown
+from headway.data.messages import excerpt
 from headway.inspect.page import KINDS, NO_MAPS, Map
 
 LONGEST = 14  # characters of a label
@@ -31,7 +31,7 @@ def picture(maps: Sequence[Map], path: Path, title: str) -> None:
     width, height = max(6.0, gutter + across * (SIDE + GAP)), 0.6 + len(ordered) * row
     figure = Figure(figsize=(width, height), dpi=min(130.0, MOST_PIXELS / max(width, height)))
     FigureCanvasAgg(figure)
-    figure.text(0.1 / width, 1 - 0.35 / height, shown(title, int(8 * width) - 2), size=14, weight="bold", parse_math=False)
+    figure.text(0.1 / width, 1 - 0.35 / height, excerpt(title, int(8 * width) - 2), size=14, weight="bold", parse_math=False)
     for i, m in enumerate(ordered):
         top = 0.6 + i * row
         words = f"{m.kind}{'-' if m.kind == 'cross' else ' self-'}attention, layer {m.layer} ({m.name})"
@@ -44,7 +44,7 @@ def picture(maps: Sequence[Map], path: Path, title: str) -> None:
             axes.tick_params(length=0, pad=2, labelsize=7, top=True, labeltop=True, bottom=False, labelbottom=False)
             for axis, labels in ((axes.xaxis, m.columns), (axes.yaxis, m.rows if head == 0 else ())):
                 every = -(-len(labels) // most) or 1
-                axis.set_ticks(range(0, len(labels), every), [shown(text, LONGEST) for text in labels[::every]])
+                axis.set_ticks(range(0, len(labels), every), [excerpt(text, LONGEST) for text in labels[::every]])
                 for label in axis.get_ticklabels(which="both"):
                     label.set(parse_math=False, rotation=90 if axis is axes.xaxis else 0)
     with warnings.catch_warnings():
@@ -54,4 +54,4 @@ def picture(maps: Sequence[Map], path: Path, title: str) -> None:
 
 def room(labels: Iterable[str]) -> float:
     """Inches for the longest of these labels."""
-    return 0.2 + LETTER * max(len(shown(text, LONGEST)) for text in labels)
+    return 0.2 + LETTER * max(len(excerpt(text, LONGEST)) for text in labels)

@@ -29,7 +29,7 @@ from headway.core.files import disk_errors, expect_run, read_json, write_json, w
 from headway.core.lock import locked
 from headway.core.recipe import Recipe
 from headway.core.seeds import derive
-from headway.data.plaintext import read_text
+from headway.data.input_file import InputFile
 from headway.train import checkpoint, plan
 from headway.train.loop import Loop
 from headway.train.progress import Progress
@@ -92,7 +92,7 @@ def _keep_standard_input(recipe: Recipe, out: Path) -> Recipe:
     if piped[0] == "text":  # of any size: copied, never held
         write_whole(path, lambda part: _copy(sys.stdin.buffer, part))
     else:
-        write_text(path, read_text("-"))
+        write_text(path, InputFile("-").text())
     kept: dict[str, Any] = {piped[0]: str(path.resolve())}
     return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **kept))
 
