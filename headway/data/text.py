@@ -6,11 +6,13 @@ stops the reading with its line, and what is no text at all inside a folder is l
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from headway.core.errors import DataError
+from headway.data.doctor_text import TextDoctor
+from headway.data.findings import Report
 from headway.data.input_file import InputFile
 from headway.data.messages import display_name
 from headway.data.readers import read_documents
@@ -21,7 +23,7 @@ class Text:
     """All text under a path."""
 
     path: str
-    skipped: dict[str, str] = field(default_factory=dict, compare=False)  # files of a folder that are no text, and why
+    skipped: dict[str, str] = field(default_factory=dict, compare=False)  # files of a folder that are not text, and what they are
 
     @cached_property
     def files(self) -> list[Path]:
@@ -47,20 +49,36 @@ class Text:
             yield from read_documents(InputFile(str(path)))
 
     @cached_property
-    def size(self) -> "Size":
-        """One pass over everything: counts and a fingerprint."""
-        documents = characters = count = 0
-        digest = hashlib.sha256()
+    def _scan(self) -> "tuple[Size, Report]":
+        """One pass over everything: counts, a fingerprint, and what the doctor finds."""
+        doctor, digest, count = TextDoctor(), hashlib.sha256(), 0
         for document in self.documents():
-            documents += 1
             for piece in document:
-                data = piece.encode()
-                characters, count = characters + len(piece), count + len(data)
+                data = piece.encode("utf-8", "surrogatepass")
+                count += len(data)
                 digest.update(data)
+                doctor.read(piece)
             digest.update(b"\0")
-        if not characters:
+            doctor.end_document()
+        if not doctor.characters:
             raise DataError(f"{display_name(self.path)} holds no text", "expected text in UTF-8.")
-        return Size(len(self.files), documents, characters, count, digest.hexdigest())
+        size = Size(len(self.files), doctor.documents, doctor.characters, count, digest.hexdigest())
+        return size, doctor.report(self.path, asdict(size), self.skipped)
+
+    @property
+    def size(self) -> "Size":
+        """How much text there is; reads it once."""
+        return self._scan[0]
+
+    @property
+    def report(self) -> Report:
+        """What the doctor found in the same pass."""
+        return self._scan[1]
+
+
+def examine_text(path: str) -> Report:
+    """What is odd about the text under a path."""
+    return Text(path).report
 
 
 @dataclass(frozen=True)

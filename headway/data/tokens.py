@@ -14,6 +14,7 @@ What can be spelled: bpe, wordpiece, unigram and bytes hold the 256 byte letters
 those comes back exactly; any other character becomes the unknown symbol, decodes to `�`, and is listed by `unknown_characters`.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable
 from functools import cached_property
@@ -117,6 +118,11 @@ class Tokenizer:
                 owner[i] = owner[i + 1]
         # No token reaches over two words, so its last character decides. The space put before the text lies on the first.
         return encoding.ids, [owner[end - 1] for _, end in encoding.offsets]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the stored form: two tokenizers with the same one give the same ids."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self) -> str:
         return json.dumps({"kind": self.kind, "tokenizer": json.loads(self._library.to_str())}, ensure_ascii=False)

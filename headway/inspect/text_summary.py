@@ -3,10 +3,10 @@
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import torch
 
 from headway.core.files import read_json, write_json, write_text
+from headway.data.token_files import TokenFile, open_tokens
 from headway.evaluate.language import Prediction, predict
 from headway.inspect.commands import command, quoted
 from headway.inspect.cost import cost
@@ -15,7 +15,6 @@ from headway.inspect.report import report_page, run_facts
 from headway.layers.attention.weights import recorded
 from headway.tasks.language import opening
 from headway.train.run import Run
-from headway.train.session import task_of
 
 SAMPLE = 400  # tokens
 
@@ -23,7 +22,7 @@ SAMPLE = 400  # tokens
 def summarise_text(run: Run) -> str:
     """Judge the run on all of its held-out text, write `scores.json` and `report.html` into it, and return what to print."""
     found = judged(run)
-    prompt = opening(run.task.tokenizer.decode([held_out(run)[:400].tolist()])[0])
+    prompt = opening(run.task.tokenizer.decode([held_out(run).ids[:400].tolist()])[0])
     texts = [(prompt, prompt + "".join(islice(run.generate(prompt, seed=seed), SAMPLE)), "") for seed in (1, 2)]
     write_json(run.folder / "scores.json", cards(found))
     doctor, context = read_json(run.folder / "doctor.json"), run.task.context
@@ -48,15 +47,13 @@ def summarise_text(run: Run) -> str:
     return "\n".join([*lines, *(f"  {step}" for step in next_steps(run, prompt))])
 
 
-def held_out(run: Run) -> np.ndarray:
-    kind = np.uint16 if run.task.tokenizer.size <= 1 << 16 else np.uint32
-    return np.memmap(run.folder / "cache" / "validation.tokens", dtype=kind, mode="r")
+def held_out(run: Run) -> TokenFile:
+    return open_tokens(run.folder / "cache" / "validation.tokens")
 
 
 def judged(run: Run) -> Prediction:
-    corpus = task_of(run.recipe).collect(run.recipe)
-    size = sum(len(piece.encode()) for document in corpus.validation.documents() for piece in document)
-    return predict(run.model, held_out(run), size, run.task.context)
+    tokens = held_out(run)
+    return predict(run.model, tokens.ids, tokens.bytes, run.task.context)
 
 
 def cards(found: Prediction) -> list[dict[str, Any]]:

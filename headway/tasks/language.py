@@ -13,8 +13,9 @@ from headway.core.errors import DataError, RunError
 from headway.core.files import read_json, write_text
 from headway.core.recipe import Recipe
 from headway.data.text import Text
+from headway.data.token_files import Part, split, tokenize_part
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.data.windows import Part, WindowBatch, Windows, halves, tokenise
+from headway.data.windows import WindowBatch, Windows
 from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
 from headway.layers.cross_entropy import linear_cross_entropy
@@ -75,7 +76,7 @@ class Language:
         if recipe.data.validation_text is None:
             if text.size.characters < 20:
                 raise DataError(f"`{text.path}` holds {text.size.characters} characters: too little to set some apart", "bring more text.")
-            return Corpus(*halves(text))
+            return Corpus(*split(text))
         held_out = Text(recipe.data.validation_text)
         return Corpus(Part(text, 0, text.size.characters), Part(held_out, 0, held_out.size.characters))
 
@@ -106,14 +107,14 @@ class Language:
     # -- training ----------------------------------------------------------------------------------------------------
 
     def open(self, recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[Windows, "Validation"]:
-        """Batches and validation. The text is tokenised into files of the run, which are mapped into memory."""
+        """Batches and validation. The text is tokenized into files of the run, which are mapped into memory."""
         t, cache = recipe.training, folder / "cache"
-        train, _ = tokenise(corpus.train, self.tokenizer, cache / "train.tokens")
-        held_out, size = tokenise(corpus.validation, self.tokenizer, cache / "validation.tokens")
-        if len(held_out) < 2:
+        train = tokenize_part(corpus.train, self.tokenizer, cache / "train.tokens")
+        held_out = tokenize_part(corpus.validation, self.tokenizer, cache / "validation.tokens")
+        if len(held_out.ids) < 2:
             raise DataError("the held-out text is too short to be judged by", "bring more text, or `--validation-text`.")
         rows = max(1, (t.batch or 1) // self.context)
-        return Windows(train, self.context, rows, recipe.seed), Validation(self, held_out, size)
+        return Windows(train.ids, self.context, rows, recipe.seed), Validation(self, held_out.ids, held_out.bytes)
 
     def costliest(self, batches: Windows) -> WindowBatch:
         return batches[0]
@@ -149,10 +150,10 @@ class Language:
 
     def judge(self, model: LanguageModel, text: Text, folder: Path) -> Prediction:
         """How well the model predicts a whole text."""
-        tokens, size = tokenise(Part(text, 0, text.size.characters), self.tokenizer, folder / "judged.tokens")
-        if len(tokens) < 2:
+        judged = tokenize_part(Part(text, 0, text.size.characters), self.tokenizer, folder / "judged.tokens")
+        if len(judged.ids) < 2:
             raise DataError(f"`{text.path}` is too short to be judged by", "bring more text.")
-        return predict(model, tokens, size, self.context)
+        return predict(model, judged.ids, judged.bytes, self.context)
 
     @staticmethod
     def said(figures: dict[str, Any]) -> str:
