@@ -1,18 +1,17 @@
-"""Tables of pairs: TSV, CSV and JSON lines, and the question which two columns (keys, languages) are meant.
+"""Pairs from tables: the question which two columns, keys or languages are meant.
 
-A row becomes `(line, source, target)`; a row that cannot be read becomes a `Problem`, so that one bad line of a million is told
-and does not end the reading. TSV has no quoting and no escapes: a cell is what stands between two tabs.
+They are found by name (`source` and `target`, two languages, or whatever `--languages` names), by number (`--languages 1,2`), or
+because there are only two. A row becomes `(line, source, target)`, one that cannot be read a `Problem`.
 """
 
-import csv
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from headway.core.errors import DataError
-from headway.data.plaintext import shown, spoken
+from headway.data.input_file import InputFile
+from headway.data.messages import count_noun, list_names
+from headway.data.rows import Cells, Problem, csv_rows, jsonl_rows, kind_of, tsv_rows
 
 Row = tuple[int, str, str]
 Languages = tuple[str, str] | None
@@ -28,14 +27,6 @@ ISO_639 = """
 CODES = frozenset(ISO_639.split())
 
 
-@dataclass(frozen=True)
-class Problem:
-    """A row that was not read: where, and why."""
-
-    line: int
-    message: str
-
-
 def same_language(wanted: str, found: str) -> bool:
     """`en` means `en`, `EN`, `en-US` and `en_GB`; `en-US` means only itself."""
     wanted, found = (name.strip().casefold().replace("_", "-") for name in (wanted, found))
@@ -43,11 +34,12 @@ def same_language(wanted: str, found: str) -> bool:
 
 
 def is_code(name: str) -> bool:
-    return re.split("[-_]", name.strip().casefold())[0] in CODES and len(name.strip()) <= 11 and " " not in name.strip()
+    name = name.strip()
+    return re.split("[-_]", name.casefold())[0] in CODES and len(name) <= 11 and " " not in name
 
 
 def choose(names: Sequence[str], languages: Languages) -> tuple[str, str] | None:
-    """The names of the source and of the target column, or None if these names do not tell."""
+    """The names of the source and of the target column, or None if these names do not show it."""
     if languages:
         # An exact name goes before a relative: `en` before `en-US`.
         found = [sorted((n for n in names if same_language(wanted, n)), key=len)[:1] for wanted in languages]
@@ -63,98 +55,85 @@ def choose(names: Sequence[str], languages: Languages) -> tuple[str, str] | None
     return None
 
 
-def listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{shown(name, 30)}`" for name in names)
+def tsv_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
+    return table_pairs(tsv_rows(file), file, languages)
 
 
-def from_tsv(lines: list[str], origin: str, languages: Languages) -> Iterator[Row | Problem]:
-    return from_table([(number, line.split("\t")) for number, line in enumerate(lines, 1)], origin, languages)
+def csv_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
+    return table_pairs(csv_rows(file), file, languages)
 
 
-def from_csv(lines: list[str], origin: str, languages: Languages) -> Iterator[Row | Problem]:
-    lines = [line.replace("\r", " ") for line in lines]
-    return from_table(list(csv_rows(lines, delimiter(lines))), origin, languages)
-
-
-def delimiter(lines: list[str]) -> str:
-    """Comma, semicolon (spreadsheets of half of Europe) or tab: the one that cuts the first rows most evenly into columns."""
-
-    def evenness(candidate: str) -> int:
-        widths = Counter(len(row) for row in csv.reader((line + "\n" for line in lines[:50]), delimiter=candidate) if row)
-        return max((count for width, count in widths.items() if width >= 2), default=0)
-
-    return max(",;\t", key=evenness)
-
-
-def csv_rows(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str]] | Problem]:
-    """Rows with the line they begin in. Strict: a stray quote must not swallow the lines up to the next one in silence."""
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
-    while True:
-        start = reader.line_num + 1
-        try:
-            yield start, next(reader)
-        except StopIteration:
-            return
-        except csv.Error as problem:
-            if "end of data" in str(problem):
-                yield Problem(start, f"a quote is opened and never closed; lines {start} to {len(lines)} are lost")
-            else:
-                span = f" (the row reaches to line {reader.line_num})" if reader.line_num > start else ""
-                yield Problem(start, f"is not CSV: {problem}{span}")
-
-
-def from_table(rows: Sequence[tuple[int, list[str]] | Problem], origin: str, languages: Languages) -> Iterator[Row | Problem]:
-    """The two columns that are meant: by the names in a header, or the only two there are."""
+def table_pairs(rows: Sequence[Cells | Problem], file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
+    """The two columns that are meant: by number, by the names in a header, or the only two there are."""
     filled = [cells for row in rows if not isinstance(row, Problem) for cells in [row[1]] if any(cells)]
     header = filled[0] if filled else []
-    names = choose(header, languages)
-    width = len(header) if names else Counter(map(len, filled)).most_common(1)[0][0] if filled else 2
-    looks_like_header = len(header) >= 2 and all(is_code(cell) for cell in header) and len(set(header)) == len(header)
-    if not names and (width != 2 or looks_like_header):
-        sample = next(cells for cells in filled if len(cells) == width)
-        wanted = listed(languages) if languages else "`source` and `target`, or two languages such as `en` and `de`"
-        plural = "column" if width == 1 else "columns"
-        raise DataError(f"{spoken(origin)} has {width} {plural}: {listed(sample)}; expected two, or a header with {wanted}", HINT)
-    first, second = (header.index(names[0]), header.index(names[1])) if names else (0, 1)
+    by_number = languages is not None and languages[0].isdecimal() and languages[1].isdecimal()
+    names = choose(header, None if by_number else languages)
+    is_header = names is not None or (len(set(header)) == len(header) >= 2 and all(is_code(cell) for cell in header))
+    width = len(header) if is_header else Counter(map(len, filled)).most_common(1)[0][0] if filled else 2
+    if by_number and languages:
+        first, second = column_numbers(languages, width, file)
+    elif names:
+        first, second = header.index(names[0]), header.index(names[1])
+    elif width == 2 and not is_header:
+        first, second = 0, 1
+    else:
+        raise which_columns(filled, width, file, languages)
     for row in rows:
         if isinstance(row, Problem):
             yield row
-        elif names and row[1] is header:
+        elif is_header and row[1] is header:
             continue
         elif not row[1] or row[1] == [""]:
             yield Problem(row[0], "is empty")
         elif len(row[1]) != width:
-            yield Problem(row[0], f"has {len(row[1])} column{'s' * (len(row[1]) != 1)}, expected {width}")
+            yield Problem(row[0], f"has {count_noun(len(row[1]), 'column')}, expected {width}")
         else:
             yield row[0], row[1][first], row[1][second]
 
 
-def from_jsonl(lines: list[str], languages: Languages) -> Iterator[Row | Problem]:
+def column_numbers(languages: tuple[str, str], width: int, file: InputFile) -> tuple[int, int]:
+    first, second = int(languages[0]), int(languages[1])
+    if first == second or not (1 <= first <= width and 1 <= second <= width):
+        hint = f"name two different columns from 1 to {width}, source first: `--languages 1,2`."
+        raise DataError(f"{file} has {count_noun(width, 'column')}, columns {first} and {second} were asked for", hint)
+    return first - 1, second - 1
+
+
+def which_columns(filled: list[list[str]], width: int, file: InputFile, languages: Languages) -> DataError:
+    sample = next(cells for cells in filled if len(cells) == width)
+    expected = list_names(languages) if languages else "`source` and `target`, or two languages such as `en` and `de`"
+    message = f"{file} has {count_noun(width, 'column')}: {list_names(sample)}; expected two, or a header with {expected}"
+    if width < 2:
+        return DataError(message, "separate source and target with a tab, or give two files: `--source` and `--target`.")
+    names = f'by name, source first: `--languages "{sample[-2].strip()},{sample[-1].strip()}"` or `--languages en,de`'
+    return DataError(message, f"choose two columns by number: `--languages {width - 1},{width}`, or {names}.")
+
+
+def jsonl_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
     """`{"source": ..., "target": ...}`, `{"en": ..., "de": ...}`, or either inside `{"translation": ...}`."""
     names: tuple[str, str] | None = None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            yield Problem(number, "is empty")
+    for row in jsonl_rows(file):
+        if isinstance(row, Problem):
+            yield row
             continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as problem:
-            yield Problem(number, f"is not JSON: {str(problem).lower()}")
-            continue
-        if isinstance(value, dict) and isinstance(value.get("translation"), dict):
-            value = value["translation"]
-        if not isinstance(value, dict):
-            yield Problem(number, f"is {kind_of(value)}, expected an object in braces")
-            continue
+        number, value = row
+        if isinstance(inner := value.get("translation"), dict):
+            value = inner
         names = names or choose(list(value), languages)
-        yield pair_of(value, names, number) if names else Problem(number, f"has the keys {listed(value)}")
+        if names:
+            yield pair_of(value, names, number)
+        else:
+            texts = [name for name, text in value.items() if isinstance(text, str)]
+            example = ",".join(texts[:2]) if len(texts) > 1 else "en,de"
+            hint = f'name the two keys that hold the texts, source first: `--languages "{example}"`.'
+            yield Problem(number, f"has the keys {list_names(value)}", hint)
 
 
 def pair_of(value: dict[str, object], names: tuple[str, str], number: int) -> Row | Problem:
     missing = [name for name in names if name not in value]
     if missing:
-        return Problem(number, f"has no key {listed(missing)}; its keys are {listed(value)}")
+        return Problem(number, f"has no key {list_names(missing)}; its keys are {list_names(value)}")
     source, target = value[names[0]], value[names[1]]
     for name, text in zip(names, (source, target), strict=True):
         if not isinstance(text, str):
@@ -162,8 +141,3 @@ def pair_of(value: dict[str, object], names: tuple[str, str], number: int) -> Ro
         if any("\ud800" <= c <= "\udfff" for c in text):
             return Problem(number, f"has half a character (a lone surrogate) under `{name}`")
     return number, str(source), str(target)
-
-
-def kind_of(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
-    return kinds.get(type(value), "null")

@@ -1,15 +1,15 @@
 """What a doctor writes down: findings, and the report that people and programs read."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from headway.data.pairs import Pairs
-from headway.data.plaintext import shown
+from headway.data.messages import count_noun
+from headway.data.rows import Problem
 
 SEVERITIES = ("error", "warning", "note")
 ACTIONS = {"kept": "kept", "dropped": "will be dropped"}
@@ -18,7 +18,7 @@ MOST_LINES, MOST_EXAMPLES = 20, 3
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is odd about `count` lines: where (the first 20), how it looks, how grave it is, what is done about it."""
+    """One thing that is odd about `count` items: where (the first 20), how it looks, how grave it is, what is done about it."""
 
     kind: str
     count: int
@@ -27,40 +27,43 @@ class Finding:
     severity: str  # "note", "warning" or "error"
     action: str  # "kept" or "dropped"
     message: str
+    place: str = "line"  # what `lines` counts: lines, documents, pictures
 
     def text(self) -> str:
         first = ", ".join(map(str, self.lines[:3])) + (", ..." if self.count > 3 else "")
-        where = f" ({'line' if self.count == 1 else 'lines'} {first})" if self.lines else ""
+        where = f" ({self.place}{'s' * (self.count != 1)} {first})" if self.lines else ""
         return f"{self.severity}: {self.message}{where}: {ACTIONS[self.action]}"
 
 
 @dataclass(frozen=True)
 class Report:
-    """All findings about a corpus, the gravest first."""
+    """All findings about some data, the gravest first."""
 
     origin: str
     total: int
     kept: int
     findings: tuple[Finding, ...]
     statistics: dict[str, Any]
+    unit: str = "pair"  # what `total` and `kept` count
+    summary: tuple[str, ...] = ()  # the statistics in words
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings with which no model should be trained."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers."""
         value = dataclasses.asdict(self)
         for finding in value["findings"]:
             finding["lines"], finding["examples"] = list(finding["lines"]), list(finding["examples"])
-        return value | {"findings": list(value["findings"])}
+        return value | {"findings": list(value["findings"]), "summary": list(self.summary)}
 
     def text(self) -> str:
         """A page for a terminal."""
         dropped = self.total - self.kept
-        head = f"{self.origin}: {counted(self.total, 'pair')}, " + (f"{dropped:,} dropped, {self.kept:,} kept" if dropped else "all kept")
-        rows = [head]
-        for side in ("source", "target"):
-            numbers = self.statistics[side]
-            size = f"{numbers['words']:,} words ({numbers['vocabulary']:,} different)"
-            spread = f"{numbers['mean']:.1f} on average, {numbers['median']:.0f} in the middle, {numbers['max']:,} at most"
-            rows.append(f"  {side}: {size}; {self.statistics['unit']} per line: {spread}")
+        kept = f"{dropped:,} dropped, {self.kept:,} kept" if dropped else "all kept"
+        rows = [f"{self.origin}: {count_noun(self.total, self.unit)}, {kept}", *(f"  {line}" for line in self.summary)]
         for finding in self.findings:
             rows.append(f"  {finding.text()}")
             rows += [f"    e.g. {example}" for example in finding.examples[:1]]
@@ -68,14 +71,17 @@ class Report:
 
 
 class Examination:
-    """The findings so far, and which pairs they have left alive. A pair is dropped once, for the first reason."""
+    """The findings so far, and which items they have left alive. An item is dropped once, for the first reason.
 
-    def __init__(self, pairs: Pairs) -> None:
-        self.pairs = pairs
-        self.alive = np.ones(len(pairs), dtype=bool)
+    `lines` says where each item stands, `show` gives its text for the examples, `unit` is what it is called.
+    """
+
+    def __init__(self, lines: Sequence[int], unit: str, show: Callable[[int], str], place: str = "line") -> None:
+        self.lines, self.unit, self.show, self.place = lines, unit, show, place
+        self.alive = np.ones(len(lines), dtype=bool)
         self.findings: list[Finding] = []
 
-    def tell(
+    def report(
         self,
         kind: str,
         indices: Sequence[int],
@@ -85,22 +91,31 @@ class Examination:
         action: str = "kept",
         examples: Sequence[str] = (),
     ) -> None:
-        """Record a finding about these pairs, if there are any."""
+        """Record a finding about these items, if there are any."""
         if indices:
-            examples = examples or [f"{shown(self.pairs.sources[i], 38)} | {shown(self.pairs.targets[i], 38)}" for i in indices[:3]]
-            lines = tuple(self.pairs.lines[i] for i in indices[:MOST_LINES])
-            found = Finding(kind, len(indices), lines, tuple(examples[:MOST_EXAMPLES]), severity, action, message)
-            self.findings.append(found)
+            examples = examples or [self.show(i) for i in indices[:MOST_EXAMPLES]]
+            lines = tuple(self.lines[i] for i in indices[:MOST_LINES])
+            shown = tuple(examples[:MOST_EXAMPLES])
+            self.findings.append(Finding(kind, len(indices), lines, shown, severity, action, message, self.place))
 
     def drop(self, kind: str, wrong: npt.NDArray[np.bool_], words: str) -> None:
-        """Drop the pairs that are wrong and still alive, and tell."""
+        """Drop the items that are wrong and still alive, and report them."""
         indices = np.flatnonzero(wrong & self.alive).tolist()
         self.alive[indices] = False
-        self.tell(kind, indices, "warning", f"{counted(len(indices), 'pair')} {words}", action="dropped")
+        self.report(kind, indices, "warning", f"{count_noun(len(indices), self.unit)} {words}", action="dropped")
 
-    def finished(self) -> tuple[Finding, ...]:
+    def report_all(self, kind: str, severity: str, message: str, count: int = 1) -> None:
+        """Record a finding about the data as a whole, which stands in no particular line."""
+        self.findings.append(Finding(kind, count, (), (), severity, "kept", message, self.place))
+
+    def report_unreadable(self, problems: Sequence[Problem], noun: str = "line") -> None:
+        """Rows that the reader could not read."""
+        if problems:
+            examples = tuple(f"{noun} {problem.line} {problem.message}" for problem in problems[:MOST_EXAMPLES])
+            lines = tuple(problem.line for problem in problems[:MOST_LINES])
+            message = f"{count_noun(len(problems), noun)} that cannot be read"
+            finding = Finding("unreadable", len(problems), lines, examples, "warning", "dropped", message, self.place)
+            self.findings.append(finding)
+
+    def finish(self) -> tuple[Finding, ...]:
         return tuple(sorted(self.findings, key=lambda finding: SEVERITIES.index(finding.severity)))
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

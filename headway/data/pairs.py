@@ -2,7 +2,7 @@
 
 What is read is one line per text: white space around it is removed, and a line break inside it (a quoted CSV cell, a JSON string,
 a TMX segment) becomes a space, because a model that is asked line by line never meets one. Nothing else is changed: not the
-Unicode form, not the case, not the inner spaces; the doctor (`headway/data/doctor.py`) tells what is odd about those.
+Unicode form, not the case, not the inner spaces; the doctor (`headway/data/doctor.py`) reports what is odd about those.
 
 A row that cannot be read becomes a `Problem` and the rest is kept; if more than half cannot be read, the file is not what it was
 taken for, and that is an error. Two files with different numbers of lines are always an error.
@@ -18,12 +18,12 @@ from functools import cached_property
 from pathlib import Path
 
 from headway.core.errors import DataError, UsageError, raise_all
-from headway.data.columns import HINT, Languages, Problem, Row, from_csv, from_jsonl, from_tsv
+from headway.data.columns import HINT, Languages, Row
 from headway.data.drift import first_drift
-from headway.data.plaintext import lines_of, read_text, shown, spoken
-from headway.data.tmx import from_tmx
-
-FORMATS = ".tsv, .csv, .jsonl (.ndjson), .tmx, each also with .gz"
+from headway.data.input_file import InputFile, split_lines
+from headway.data.messages import display_name, excerpt
+from headway.data.readers import READERS
+from headway.data.rows import Problem
 
 
 @dataclass(frozen=True)
@@ -65,55 +65,51 @@ def read_pairs(
 
 def read_lines(path: str) -> list[str]:
     """The lines of one text ("-" is standard input), as they stand."""
-    return lines_of(read_text(str(path)))
+    return InputFile(str(path)).lines()
 
 
 def from_two(source: str, target: str) -> Pairs:
     if source == target:
-        what = "standard input can be read only once" if source == "-" else f"source and target are the same file `{source}`"
+        once = "standard input can be read only once"
+        what = once if source == "-" else f"source and target are the same file `{source}`"
         raise UsageError(what, "name two files, or pipe TSV or JSON lines into `--pairs -`.")
     sources, targets = read_lines(source), read_lines(target)
     if len(sources) != len(targets):
         raise unequal(sources, targets, source, target)
-    return collected(zip(range(1, len(sources) + 1), sources, targets, strict=True), f"{source} + {target}")
+    return collect_rows(zip(range(1, len(sources) + 1), sources, targets, strict=True), f"{source} + {target}")
 
 
 def from_one(path: str, languages: Languages) -> Pairs:
-    suffix = Path(path.removesuffix(".gz")).suffix.lower()
-    if suffix == ".tmx":
-        return collected(from_tmx(path, languages), path)
-    text = read_text(path)
-    form = {".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(suffix) or sniffed(text, path)
-    if form == "tmx":
-        return collected(from_tmx(path, languages), path)
-    lines = lines_of(text)
-    while lines and not lines[-1].strip(" \r"):  # blank lines after the last row hold nothing; a tab would be a pair of empties
-        lines.pop()
-    if form == "jsonl":
-        return collected(from_jsonl(lines, languages), path)
-    return collected((from_tsv if form == "tsv" else from_csv)(lines, path, languages), path)
+    file = InputFile(path)
+    suffix = file.suffix if file.suffix in READERS else guess_format(file)
+    return collect_rows(READERS[suffix].pairs(file, languages), path)
 
 
-def sniffed(text: str, path: str) -> str:
-    """The format of standard input or of a file whose name does not tell."""
-    start = text.lstrip()[:10]
+def guess_format(file: InputFile) -> str:
+    """The format of standard input or of a file whose name does not show it, as a suffix."""
+    head = next(iter(file.blocks()), "")
+    start = head.lstrip()[:10]
+    if not head:
+        raise file.is_empty()
     if start.startswith("{"):
-        return "jsonl"
-    if start.startswith("[") and text.rstrip().endswith("]"):
-        name = shlex.quote(path)
-        hint = f"write one object per line: `jq -c '.[]' {name} > {shlex.quote(Path(path).stem + '.jsonl')}`"
-        raise DataError(f"{spoken(path)} is one JSON list, expected JSON lines", hint)
-    if path != "-" and start.startswith(("<?xml", "<tmx", "<!DOCTYPE")):
-        return "tmx"
-    lines = [line for line in lines_of(text[:100_000])[:100] if line.strip()]
+        return ".jsonl"
+    if start.startswith("[") and file.text().rstrip().endswith("]"):
+        name = shlex.quote(file.path)
+        hint = f"write one object per line: `jq -c '.[]' {name} > {shlex.quote(Path(file.path).stem + '.jsonl')}`"
+        raise DataError(f"{file} is one JSON list, expected JSON lines", hint)
+    if start.startswith(("<?xml", "<tmx", "<!DOCTYPE")):
+        return ".tmx"
+    lines = [line for line in split_lines(head)[:100] if line.strip()]
     if lines and sum("\t" in line for line in lines) * 2 > len(lines):
-        return "tsv"
-    known = "TSV or JSON lines" if path == "-" else FORMATS
-    hint = "separate source and target with a tab." if path == "-" else "rename the file, or give two with `--source` and `--target`."
-    raise DataError(f"cannot tell the format of {spoken(path)}; known are {known}", hint)
+        return ".tsv"
+    standard = file.path == "-"
+    known = "TSV, TMX or JSON lines" if standard else f"{', '.join(READERS)}, each also with .gz"
+    rename = "rename the file, or give two with `--source` and `--target`."
+    hint = "separate source and target with a tab." if standard else rename
+    raise DataError(f"cannot tell the format of {file}; known are {known}", hint)
 
 
-def collected(rows: Iterable[Row | Problem], origin: str) -> Pairs:
+def collect_rows(rows: Iterable[Row | Problem], origin: str) -> Pairs:
     """Pairs of the rows that could be read, unless they are the minority."""
     good: list[Row] = []
     bad: list[Problem] = []
@@ -123,13 +119,24 @@ def collected(rows: Iterable[Row | Problem], origin: str) -> Pairs:
         else:
             good.append((row[0], one_line(row[1]), one_line(row[2])))
     if len(bad) > len(good):
-        unit = "unit" if ".tmx" in origin else "line"
-        title = f"{spoken(origin)} cannot be used, {len(bad)} of {len(bad) + len(good)} {unit}s cannot be read"
-        raise_all([f"{unit} {problem.line} {problem.message}" for problem in bad], DataError, title, HINT)
+        raise_unreadable(bad, len(good), origin)
     if not good:
-        raise DataError(f"{spoken(origin)} holds no pairs", "expected one pair per line after the header.")
+        raise DataError(f"{display_name(origin)} holds no pairs", "expected one pair per line after the header.")
     lines, sources, targets = zip(*good, strict=True)
     return Pairs(sources, targets, lines, origin, tuple(bad))
+
+
+def raise_unreadable(bad: list[Problem], good: int, origin: str) -> None:
+    """All reasons at once; lines with the same one are reported together."""
+    unit = "unit" if ".tmx" in origin else "line"
+    title = f"{display_name(origin)} cannot be used, {len(bad)} of {len(bad) + good} {unit}s cannot be read"
+    reasons: dict[str, list[Problem]] = {}
+    for problem in bad:
+        reasons.setdefault(problem.message, []).append(problem)
+    again = {message: f" (and {len(same) - 1:,} more {unit}s)" * (len(same) > 1) for message, same in reasons.items()}
+    reported = [f"{unit} {same[0].line} {message}{again[message]}" for message, same in reasons.items()]
+    frequent = max(reasons.values(), key=len)
+    raise_all(reported, DataError, title, frequent[0].hint or HINT)
 
 
 def one_line(text: str) -> str:
@@ -137,27 +144,28 @@ def one_line(text: str) -> str:
 
 
 def unequal(sources: list[str], targets: list[str], source: str, target: str) -> DataError:
-    """Names the line from which on the two files no longer belong together."""
-    message = f"{spoken(source)} has {len(sources)} lines and {spoken(target)} has {len(targets)}"
-    longer, shorter, name = (sources, targets, source) if len(sources) > len(targets) else (targets, sources, target)
-    n = len(shorter)
+    """Which of the two files ends early, or the line from which on they no longer belong together."""
+    counts = f"{display_name(source)} has {len(sources)} lines and {display_name(target)} has {len(targets)}"
+    source_longer = len(sources) > len(targets)
+    longer, long_name, short_name = (sources, source, target) if source_longer else (targets, target, source)
+    n = min(len(sources), len(targets))
     if not any(line.strip() for line in longer[n:]):
-        return DataError(f"{message}; the extra lines at the end of {spoken(name)} are empty", f"keep `head -n {n}` of it.")
+        message = f"{counts}; the extra lines at the end of {display_name(long_name)} are empty"
+        return DataError(message, f"keep `head -n {n}` of it.")
     place = first_drift(sources, targets)
     if place == n:
-        hint = f"if the lines before fit, keep `head -n {n}` of {spoken(name)}; otherwise one of the files was cut short."
-        return DataError(f"{message}; the files seem to fit up to line {n}, where the shorter one ends", hint)
-    both = [f'{spoken(path)}: "{shown(lines[place])}"' for path, lines in ((source, sources), (target, targets))]
+        message = f"{counts}; the first {n} lines seem to fit, then {display_name(short_name)} ends early"
+        hint = f"copy {display_name(short_name)} again if it was cut short, or keep `head -n {n}` of {display_name(long_name)}."
+        return DataError(message, hint)
+    sides = ((source, sources), (target, targets))
+    both = [f'{display_name(path)}: "{excerpt(lines[place])}"' for path, lines in sides]
     window = f"{max(1, place - 4)},{place + 6}p"
-    look = f"`paste {shlex.quote(source)} {shlex.quote(target)} | sed -n {window}` shows the place; " if not packed(source, target) else ""
+    pasted = f"`paste {shlex.quote(source)} {shlex.quote(target)} | sed -n {window}` shows the place; "
+    plain = not any(path == "-" or path.endswith(".gz") for path in (source, target))
     return DataError(
-        f"{message}; they seem to drift apart near line {place + 1}:\n  " + "\n  ".join(both),
-        f"{look}every line needs its partner on the same line of the other file.",
+        f"{counts}; they seem to drift apart near line {place + 1}:\n  " + "\n  ".join(both),
+        f"{pasted if plain else ''}every line needs its partner on the same line of the other file.",
     )
-
-
-def packed(*paths: str) -> bool:
-    return any(path == "-" or path.endswith(".gz") for path in paths)
 
 
 def two_languages(text: str | None) -> tuple[str, str] | None:
@@ -166,5 +174,6 @@ def two_languages(text: str | None) -> tuple[str, str] | None:
         return None
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts):
-        raise UsageError(f"`--languages {text}` should name two languages", "write them like `--languages en,de`.")
+        hint = "write them like `--languages en,de`, or two columns like `--languages 1,2`."
+        raise UsageError(f"`--languages {text}` should name two languages or columns", hint)
     return parts[0], parts[1]

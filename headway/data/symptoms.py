@@ -1,7 +1,7 @@
 """What can be wrong with the characters of a text, and how to see it.
 
 Each symptom is one pattern that runs over a whole side of the corpus at once (joined by line ends), which is some fifty times
-faster than line by line. The patterns are made to stay silent on good text of any language; what each must not match is said.
+faster than line by line. The patterns are made to stay silent on good text of any language; what each must not match is said beside it.
 """
 
 import re
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.data.plaintext import shown
+from headway.data.messages import excerpt
 
 # How the bytes 0x80-0xBF, which continue a character in UTF-8, look after being read as Latin-1 or windows-1252.
-CONTINUED = "[\x80-\xbf" + bytes(range(0x80, 0xC0)).decode("cp1252", "ignore") + "]"
+CONTINUATIONS = "".join(map(chr, range(0x80, 0xC0))) + bytes(range(0x80, 0xC0)).decode("cp1252", "ignore")
+CONTINUED = f"[{CONTINUATIONS}]"
 # Not `ß“`, `Ä“` or `é »`, which good text has before a closing quote: Ä and Å count only inside a word, others only in a run.
 MOJIBAKE = (
     f"[ÂÃ]{CONTINUED}|[ÄÅ]{CONTINUED}(?=[^\\W\\d_])|â[€\x80]{CONTINUED}|(?:[ÐÑ]{CONTINUED}){{2}}|ðŸ{CONTINUED}|ï»¿|"
@@ -48,14 +49,21 @@ class Symptom:
     pattern: re.Pattern[str]
     severity: str
     words: str
+    needs: tuple[str, ...] = ()  # a text without a character of each of these cannot have the symptom
+
+    def possible(self, alphabet: set[str]) -> bool:
+        """Whether a text of these characters can have the symptom; much faster than searching for it."""
+        return all(not alphabet.isdisjoint(characters) for characters in self.needs)
 
 
 SYMPTOMS = (
-    Symptom("replacement", re.compile("\ufffd"), "warning", "characters lost in an earlier conversion (U+FFFD)"),
-    Symptom("mojibake", re.compile(MOJIBAKE), "warning", "UTF-8 that was read as Latin-1 (mojibake)"),
+    Symptom("replacement", re.compile("\ufffd"), "warning", "characters lost in an earlier conversion (U+FFFD)",
+            ("\ufffd",)),
+    Symptom("mojibake", re.compile(MOJIBAKE), "warning", "UTF-8 that was read as Latin-1 (mojibake)",
+            ("ÂÃÄÅâÐÑðïãäåæçèé", CONTINUATIONS)),
     Symptom("control", re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]"), "warning", "control characters"),
     Symptom("homoglyph", re.compile(f"[{LATIN}][{LOOKALIKES}]|[{LOOKALIKES}][{LATIN}]"), "warning",
-            "look-alike letters of another script inside a Latin word"),
+            "look-alike letters of another script inside a Latin word", (LOOKALIKES,)),
     Symptom("white-space", re.compile(f"[{''.join(ODD_SPACE)}]|  +"), "note", "odd white space"),
 )  # fmt: skip
 
@@ -84,7 +92,7 @@ class Side:
             if not found or found[-1].index != index:
                 column = place - int(self.starts[index])
                 text = self.texts[index]
-                found.append(Sighting(int(index), shown(("..." if column > 30 else "") + text[max(0, column - 30) :])))
+                found.append(Sighting(int(index), excerpt(("..." if column > 30 else "") + text[max(0, column - 30) :])))
         return found
 
     def decomposed(self) -> list[Sighting]:
@@ -92,7 +100,7 @@ class Side:
         if unicodedata.is_normalized("NFC", self.joined):
             return []
         bad = [i for i, text in enumerate(self.texts) if not unicodedata.is_normalized("NFC", text)]
-        return [Sighting(i, shown(self.texts[i])) for i in bad]
+        return [Sighting(i, excerpt(self.texts[i])) for i in bad]
 
     def foreign(self) -> tuple[list[Sighting], list[str]]:
         """Texts with letters of a script that makes up less than 1 % of the letters of this side, and those scripts.
@@ -121,7 +129,7 @@ def is_blank(text: str) -> bool:
     return not text or not text.strip(INVISIBLE).strip()
 
 
-def spaces_named(texts: Sequence[str]) -> list[str]:
+def name_spaces(texts: Sequence[str]) -> list[str]:
     """Which odd spaces these texts have."""
     seen = set().union(*texts)
     names = [name for space, name in ODD_SPACE.items() if space in seen]

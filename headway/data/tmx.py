@@ -7,31 +7,29 @@ An external DTD may be named (most memories name `tmx14.dtd`) and is never fetch
 nested ones grow a few lines into gigabytes.
 """
 
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 from headway.core.errors import DataError
-from headway.core.files import read_bytes
-from headway.data.columns import HINT, Languages, Problem, Row, listed, same_language
-from headway.data.plaintext import refuse_binary
+from headway.data.columns import HINT, Languages, Row, same_language
+from headway.data.input_file import InputFile
+from headway.data.messages import list_names
+from headway.data.rows import Problem
 
 CODES = {"bpt", "ept", "ph", "it", "ut"}
 CHUNK = 1 << 16
 
 
-def from_tmx(path: str, languages: Languages) -> list[Row | Problem]:
+def tmx_pairs(file: InputFile, languages: Languages) -> list[Row | Problem]:
     """Every translation unit that has both languages; the number of a unit stands for the line."""
     counts: Counter[str] = Counter()
     units: list[tuple[int, dict[str, str]]] = []
     origin = ""
     number = 0
-    for element in elements(path):
+    for element in elements(file):
         if element.tag == "header":
             origin = element.get("srclang", "")
             continue
@@ -39,26 +37,26 @@ def from_tmx(path: str, languages: Languages) -> list[Row | Problem]:
         texts = variants(element)
         counts.update(texts.keys())
         if languages:
-            texts = {name: text for name, text in texts.items() if any(same_language(wanted, name) for wanted in languages)}
+            texts = {n: text for n, text in texts.items() if any(same_language(wanted, n) for wanted in languages)}
         if languages or len(counts) <= 2:  # a third language ends in an error below, so nothing needs to be kept for it
             units.append((number, texts))
     if not number:
-        raise DataError(f"`{path}` has no translation units", "expected `<tu>` elements inside `<tmx><body>`.")
-    source, target = languages or from_header(origin, counts, path)
+        raise DataError(f"{file} has no translation units", "expected `<tu>` elements inside `<tmx><body>`.")
+    source, target = languages or from_header(origin, counts, file)
     if not all(any(same_language(wanted, name) for name in counts) for wanted in (source, target)):
         found = ", ".join(f"`{name}` ({count})" for name, count in counts.most_common())
-        raise DataError(f"`{path}` has no {listed([source, target])} pairs; its languages are {found}", HINT)
+        raise DataError(f"{file} has no {list_names([source, target])} pairs; its languages are {found}", HINT)
     return [pair_of(number, texts, source, target) for number, texts in units]
 
 
-def from_header(origin: str, counts: Counter[str], path: str) -> tuple[str, str]:
+def from_header(origin: str, counts: Counter[str], file: InputFile) -> tuple[str, str]:
     """The language that the header calls the source, and the only other one."""
     sources = [name for name in counts if same_language(origin, name)]
     if len(counts) == 2 and len(sources) == 1:
         return sources[0], next(name for name in counts if name != sources[0])
     found = ", ".join(f"`{name}` ({count})" for name, count in counts.most_common())
-    said = f"and calls `{origin}` the source" if origin else "and does not say which is the source"
-    raise DataError(f"`{path}` has the languages {found} {said}; expected a source and one other language", HINT)
+    source = f"calls `{origin}` the source" if origin else "does not say which is the source"
+    raise DataError(f"{file} has the languages {found} and {source}; expected a source and one other language", HINT)
 
 
 def pair_of(number: int, texts: dict[str, str], source: str, target: str) -> Row | Problem:
@@ -91,14 +89,17 @@ def text_of(segment: ElementTree.Element) -> str:
     return "".join(segment.itertext())
 
 
-def elements(path: str) -> Iterator[ElementTree.Element]:
+def elements(file: InputFile) -> Iterator[ElementTree.Element]:
     """The header and the units, each forgotten once the next is asked for."""
     body: ElementTree.Element | None = None
+    guard = EntityGuard(file)
+    parser: ElementTree.XMLPullParser[ElementTree.Element] = ElementTree.XMLPullParser(("start", "end"))
     try:
-        with opened(path) as file:
-            parser: ElementTree.XMLPullParser[ElementTree.Element] = ElementTree.XMLPullParser(("start", "end"))
-            guard = EntityGuard(path)
-            while chunk := file.read(CHUNK):
+        with file.open() as data:
+            chunk = data.read(CHUNK)
+            if not chunk:
+                raise file.is_empty()
+            while chunk:
                 guard.feed(chunk)
                 parser.feed(chunk)
                 for event, element in cast(Iterator[tuple[str, ElementTree.Element]], parser.read_events()):
@@ -108,24 +109,23 @@ def elements(path: str) -> Iterator[ElementTree.Element]:
                         yield element
                         if body is not None:
                             body.clear()
+                chunk = data.read(CHUNK)
             parser.close()
     except (ElementTree.ParseError, expat.ExpatError) as problem:
         hint = "the file is damaged or was only half copied; `xmllint --noout` shows every error."
-        raise DataError(f"`{path}` is not well-formed XML: {problem}", hint) from problem
+        raise DataError(f"{file} is not well-formed XML: {problem}", hint) from problem
     except (LookupError, ValueError) as problem:
-        raise DataError(f"`{path}` has an encoding that cannot be read: {problem}", "save the memory as UTF-8.") from problem
-    except (OSError, EOFError, zlib.error) as problem:
-        raise DataError(f"cannot read `{path}`: {str(problem).lower()}", "copy the file again.") from problem
+        raise DataError(f"{file} has an encoding that cannot be read: {problem}", "save the memory as UTF-8.") from problem
 
 
 class EntityGuard:
     """Reads along until the root element begins and refuses entity declarations, which can only stand before it."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, file: InputFile) -> None:
+        self.file = file
         self.parser = expat.ParserCreate()
         self.parser.EntityDeclHandler = self.refuse
-        self.parser.StartElementHandler = self.passed
+        self.parser.StartElementHandler = self.root_begins
         self.done = False
 
     def feed(self, chunk: bytes) -> None:
@@ -133,25 +133,8 @@ class EntityGuard:
             self.parser.Parse(chunk, False)
 
     def refuse(self, name: str, *_: object) -> None:
-        raise DataError(f"`{self.path}` declares an XML entity (`{name}`), which is refused",
-                        "remove the `<!ENTITY ...>` lines from the DOCTYPE and write the texts out.")  # fmt: skip
+        hint = "remove the `<!ENTITY ...>` lines from the DOCTYPE and write the texts out."
+        raise DataError(f"{self.file} declares an XML entity (`{name}`), which is refused", hint)
 
-    def passed(self, *_: object) -> None:
+    def root_begins(self, *_: object) -> None:
         self.done = True
-
-
-def opened(path: str) -> BinaryIO:
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed by the caller's `with`
-    except OSError:
-        read_bytes(Path(path))  # says what is wrong with the path, in the words used everywhere
-        raise
-    head = file.peek(8)
-    if path.endswith(".gz") and head:
-        file.close()
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    if not head:
-        file.close()
-        raise DataError(f"`{path}` is empty", "expected a TMX file: `<tmx>...</tmx>`.")
-    refuse_binary(head, path)
-    return file

@@ -1,12 +1,10 @@
-"""Token streams for language models: text tokenised once into a file that is mapped, not read, and windows cut from it.
+"""Windows of tokens for language models, cut from one long array that is mapped into memory, not read (`token_files.py`).
 
 The windows of an epoch lie side by side from a random shift on, in random order: a pure function of (seed, epoch), and every token
 is learned from once.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,65 +12,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from headway.core.errors import DataError
-from headway.core.files import disk_errors
 from headway.core.seeds import derive
-from headway.data.text import Text
-from headway.data.tokens import Tokenizer
-
-
-@dataclass(frozen=True)
-class Part:
-    """A stretch of a text: the characters from `start` to `stop`, counted over all its documents."""
-
-    text: Text
-    start: int
-    stop: int
-
-    def documents(self) -> Iterator[Iterator[str]]:
-        """The documents that have characters in the stretch, cut to it."""
-        at = 0
-
-        def inside(pieces: Iterator[str]) -> Iterator[str]:
-            nonlocal at
-            for piece in pieces:
-                begin, at = at, at + len(piece)
-                if cut := piece[max(0, self.start - begin) : max(0, self.stop - begin)]:
-                    yield cut
-                if at >= self.stop:
-                    return
-
-        for document in self.text.documents():
-            if at >= self.stop:
-                return
-            yield inside(document)
-
-
-def halves(text: Text, share: float = 0.9) -> tuple[Part, Part]:
-    """The beginning to learn from and the end to be judged by."""
-    cut = int(share * text.size.characters)
-    return Part(text, 0, cut), Part(text, cut, text.size.characters)
-
-
-def tokenise(part: Part, tokenizer: Tokenizer, path: Path) -> tuple[np.ndarray, int]:
-    """The tokens of a part as a mapped array, and the bytes of its text. Written to `path`, whole or not at all.
-
-    Documents are parted by the end mark. Tokenizers of words put a space before a text, so a piece that begins with one lends it.
-    """
-    kind = np.uint16 if tokenizer.size <= 1 << 16 else np.uint32
-    spaced = tokenizer.kind not in ("characters", "bytes")
-    written, partial = 0, path.with_name(path.name + ".part")
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "wb") as file:
-            for document in part.documents():
-                for order, piece in enumerate(document):
-                    mark = [tokenizer.eos] if written and not order else []  # between documents, not before the first
-                    written += len(piece.encode())
-                    lent = spaced and order > 0 and piece.startswith(" ")
-                    ids = tokenizer.encode([piece[1:] if lent else piece])[0]
-                    np.asarray(mark + ids, dtype=kind).tofile(file)
-        partial.replace(path)
-    return (np.memmap(path, dtype=kind, mode="r") if path.stat().st_size else np.zeros(0, kind)), written
 
 
 @dataclass(frozen=True)

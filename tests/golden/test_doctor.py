@@ -6,14 +6,14 @@ import sys
 import time
 
 import pytest
-from healthy import GERMAN, healthy, only, pairs_of, planted
+from healthy import GERMAN, examine, healthy, only, pairs_of, planted
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core.errors import DataError
-from headway.data.columns import Problem
-from headway.data.doctor import examine
+from headway.data import doctor
 from headway.data.pairs import Pairs
+from headway.data.rows import Problem
 
 
 def test_a_healthy_corpus_has_no_findings() -> None:
@@ -159,9 +159,27 @@ def test_which_lines_cost_the_memory() -> None:
 def test_nothing_left() -> None:
     with pytest.raises(DataError, match="nothing is left of corpus: 2 pairs with an empty line") as caught:
         examine(pairs_of(["", "a"], ["b", ""]))
-    assert "raise the limit" in caught.value.hint
+    assert caught.value.hint == "every line needs a text on both sides."
     with pytest.raises(DataError, match="no pairs"):
         examine(pairs_of([], []))
+
+
+def test_the_hint_fits_what_left_nothing() -> None:
+    pairs = pairs_of(*healthy())
+    with pytest.raises(DataError, match="300 pairs whose source is held out") as caught:
+        examine(pairs, heldout=pairs)
+    assert "training and validation hold the same sentences" in caught.value.hint and "limit" not in caught.value.hint
+    with pytest.raises(DataError, match="300 pairs longer than 2 words") as caught:
+        examine(pairs, limit=2)
+    assert "--data.longest" in caught.value.hint
+
+
+def test_too_little_data_is_a_warning_with_the_number() -> None:
+    for count, found in ((1, ["warning"]), (999, ["warning"]), (1000, [])):
+        _, report = doctor.examine(pairs_of(*healthy(count)))
+        assert [f.severity for f in report.findings if f.kind == "little-data"] == found
+    _, report = doctor.examine(pairs_of(*healthy(42)))
+    assert "warning: too little data: 42 pairs; a model needs at least about 1,000 to learn more than these: kept" in report.text()
 
 
 def test_report_as_json_and_as_text() -> None:
@@ -172,6 +190,7 @@ def test_report_as_json_and_as_text() -> None:
     assert value["statistics"]["lines"] == 299
     assert {"words", "vocabulary", "characters", "mean", "median", "max"} == set(value["statistics"]["source"])
     text = report.text()
+    assert "; words per line: mean " in text and ", median " in text and "in the middle" not in text
     assert "warning: 1 pair with an empty line: 1 on the target side (line 4): will be dropped" in text
     assert "warning: 1 pair with UTF-8 that was read as Latin-1 (mojibake): 1 on the target side (line 5): kept" in text
 

@@ -3,9 +3,7 @@
 import unicodedata
 
 import pytest
-from healthy import healthy, only, pairs_of, planted
-
-from headway.data.doctor import examine
+from healthy import examine, healthy, only, pairs_of, planted
 
 GOOD_TEXT = [
     "„Viel Spaß“, sagte er – „groß…“ und ging; das „Ä“ fehlt.", "Le café\xa0» où l’on lit «\xa0Noël\xa0», ça coûte 3\xa0€ !",

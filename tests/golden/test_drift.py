@@ -3,9 +3,8 @@
 import random
 
 import pytest
-from healthy import healthy, only, pairs_of
+from healthy import examine, healthy, only, pairs_of
 
-from headway.data.doctor import examine
 from headway.data.drift import find_drift
 
 
@@ -16,6 +15,7 @@ def test_drift_of_files_of_equal_length(first: int, last: int, shift: int, sever
     targets[first:last] = part[-shift:] + part[:-shift]
     used, report = examine(pairs_of(sources, targets))
     finding = only(report, "drift")
+    assert report.errors == ((finding,) if severity == "error" else ())
     assert (finding.severity, finding.action, len(used)) == (severity, "kept", 300)
     assert abs(finding.lines[0] - (first + 1)) <= 4
     assert abs(finding.count - (last - first)) <= 8

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_files import stdin, tmx, unit, write, write_csv
 
+from headway.data.input_file import InputFile
 from headway.data.pairs import Pairs, read_lines, read_pairs
 from headway.data.tmx import elements
 
@@ -109,7 +110,7 @@ def test_tmx_is_a_stream(tmp_path: Path) -> None:
     """Elements are forgotten, so that the memory needed does not grow with the file."""
     path = write(tmp_path / "a.tmx", tmx(unit("one " * 50, "eins " * 50) * 10_000))
     tracemalloc.start()
-    assert sum(element.tag == "tu" for element in elements(path)) == 10_000
+    assert sum(element.tag == "tu" for element in elements(InputFile(path))) == 10_000
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2_000_000  # bytes; the whole tree takes ten times as much

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.core.errors import DataError
-from headway.data import text as reading
+from headway.core.errors import DataError, RunError
+from headway.data import documents as reading
 from headway.data.text import Text
+from headway.data.token_files import Part, open_tokens, split, tokenize_part
 from headway.data.tokens import KINDS, train_tokenizer
-from headway.data.windows import Part, Windows, halves, tokenise
+from headway.data.windows import Windows
 
 PROSE = "The cat sat.  On  the\nmat, 12,345 times: Straße, naïve 東京 🙂 e\u0301.\n\n\tEnd   of   it \n"
 
@@ -71,7 +72,7 @@ def test_characters_are_not_bytes_and_documents_have_ends(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.txt", b"gut\nk\xf6nig\n", "is not UTF-8: byte 0xf6 near line 2"),
+        ("a.txt", b"gut\nk\xf6nig\n", "is not UTF-8: byte 0xf6 in line 2"),
         ("a.txt", b"abc\xc3", "ends in the middle of a UTF-8 character"),
         ("a.txt", b"", "holds no text"),
         ("a.txt", "text".encode("utf-16"), "UTF-16"),
@@ -93,7 +94,7 @@ def test_the_line_is_counted_from_the_beginning(tmp_path: Path, monkeypatch: pyt
     """Not from the beginning of the piece that the bad byte stands in."""
     monkeypatch.setattr(reading, "PIECE", 16)
     (tmp_path / "a.txt").write_bytes(b"five words on a line\n" * (line - 1) + b"k\xf6nig\n" + b"more\n" * 9)
-    with pytest.raises(DataError, match=rf"byte 0xf6 near line {line}\n"):
+    with pytest.raises(DataError, match=rf"byte 0xf6 in line {line}, byte 2 of the line"):
         _ = Text(str(tmp_path / "a.txt")).size
 
 
@@ -107,27 +108,27 @@ def test_tokens_spell_the_text_across_pieces(tmp_path: Path, monkeypatch: pytest
     for piece in range(32, 64):  # long enough to hold a single space before a word
         monkeypatch.setattr(reading, "PIECE", piece)
         assert len(list(next(iter(text.documents())))) > 5
-        tokens, size = tokenise(Part(text, 0, text.size.characters), tokenizer, tmp_path / "cache" / "a.tokens")
-        assert isinstance(tokens, np.memmap) and size == len((PROSE * 8).encode())
-        assert tokens.tolist() == expected, "pieces make no difference"
+        made = tokenize_part(Part(text, 0, text.size.characters), tokenizer, tmp_path / "cache" / f"{piece}.tokens")
+        assert isinstance(made.ids, np.memmap) and made.bytes == len((PROSE * 8).encode())
+        assert made.ids.tolist() == expected, "pieces make no difference"
 
 
 def test_documents_are_parted_and_the_halves_make_the_whole(tmp_path: Path) -> None:
     rows = ["first text", "second", "a third one"]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
     text, tokenizer = Text(str(tmp_path / "a.jsonl")), train_tokenizer("bytes", rows, 260)
-    every, _ = tokenise(Part(text, 0, text.size.characters), tokenizer, tmp_path / "all.tokens")
+    every = tokenize_part(Part(text, 0, text.size.characters), tokenizer, tmp_path / "all.tokens").ids
     assert every.tolist().count(tokenizer.eos) == 2 and tokenizer.decode([every.tolist()])[0] == "".join(rows)
-    parts = [tokenise(part, tokenizer, tmp_path / "part.tokens")[0].tolist() for part in halves(text, 0.7)]
+    parts = [tokenize_part(part, tokenizer, tmp_path / "part.tokens").ids.tolist() for part in split(text, 0.7)]
     assert [i for part in parts for i in part if i != tokenizer.eos] == [i for i in every.tolist() if i != tokenizer.eos]
-    assert halves(text, 0.7)[0].stop == int(0.7 * text.size.characters)
+    assert split(text, 0.7)[0].stop == int(0.7 * text.size.characters)
 
 
 def test_large_vocabularies_have_room(tmp_path: Path) -> None:
     class Numbers:
         """A tokenizer of numbers that are written out."""
 
-        kind, eos = "numbers", 2
+        eos, adds_space, fingerprint = 2, False, "numbers"
 
         def __init__(self, size: int) -> None:
             self.size = size
@@ -137,9 +138,9 @@ def test_large_vocabularies_have_room(tmp_path: Path) -> None:
 
     (tmp_path / "a.txt").write_text("65535 7 65536 70000")
     text = Text(str(tmp_path / "a.txt"))
-    tokens, _ = tokenise(Part(text, 0, 19), Numbers(70001), tmp_path / "a.tokens")
+    tokens = tokenize_part(Part(text, 0, 19), Numbers(70001), tmp_path / "a.tokens").ids
     assert tokens.tolist() == [65535, 7, 65536, 70000]
-    small, _ = tokenise(Part(text, 0, 5), Numbers(1 << 16), tmp_path / "b.tokens")
+    small = tokenize_part(Part(text, 0, 5), Numbers(1 << 16), tmp_path / "b.tokens").ids
     assert small.tolist() == [65535] and small.nbytes == 2
 
 
@@ -182,5 +183,44 @@ def test_no_part_begins_with_the_end_mark(tmp_path: Path) -> None:
     text = Text(str(tmp_path / "a.jsonl"))
     tokenizer = train_tokenizer("characters", ["abcdef"], 300)
     for share, marks in ((0.7, 0), (0.5, 1)):
-        end, _ = tokenise(halves(text, share)[1], tokenizer, tmp_path / "end.tokens")
+        end = tokenize_part(split(text, share)[1], tokenizer, tmp_path / "end.tokens").ids
         assert end[0] != tokenizer.eos and (np.asarray(end) == tokenizer.eos).sum() == marks
+
+
+class Counting:
+    """A tokenizer that counts how often it is asked."""
+
+    eos, size, adds_space = 2, 300, False
+
+    def __init__(self, fingerprint: str = "one") -> None:
+        self.fingerprint, self.asked = fingerprint, 0
+
+    def encode(self, texts: list[str]) -> list[list[int]]:
+        self.asked += 1
+        return [list(text.encode()) for text in texts]
+
+
+def test_nothing_is_tokenized_twice(tmp_path: Path) -> None:
+    path, note = tmp_path / "a.tokens", tmp_path / "a.tokens.json"
+    (tmp_path / "a.txt").write_text("überalles")
+    text, tokenizer = Text(str(tmp_path / "a.txt")), Counting()
+    first = tokenize_part(Part(text, 0, 4), tokenizer, path)
+    again = tokenize_part(Part(text, 0, 4), tokenizer, path)
+    assert tokenizer.asked == 1 and again.ids.tolist() == first.ids.tolist() == list("über".encode())
+    assert again.bytes == first.bytes == open_tokens(path).bytes == 5
+    assert open_tokens(path).ids.tolist() == first.ids.tolist()
+
+    other = Counting("two")
+    tokenize_part(Part(text, 0, 4), other, path)
+    assert other.asked == 1, "another tokenizer"
+    assert tokenize_part(Part(text, 0, 5), other, path).bytes == 6 and other.asked == 2, "another part"
+    (tmp_path / "a.txt").write_text("obenalles")
+    assert tokenize_part(Part(Text(text.path), 0, 5), other, path).bytes == 5 and other.asked == 3, "another text"
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(RunError, match="is damaged: its size is not the one that was noted"):
+        open_tokens(path)
+    tokenize_part(Part(Text(text.path), 0, 5), other, path)
+    assert other.asked == 4 and open_tokens(path).ids.tolist() == list(b"obena"), "a file that was cut"
+    note.write_text("[]")
+    tokenize_part(Part(Text(text.path), 0, 5), other, path)
+    assert other.asked == 5, "a damaged note"

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from tokenizers import pre_tokenizers
 
 from headway.core.errors import ConfigError, DataError, RunError, UnknownName
-from headway.data.tokens import ALPHABET, BYTE, KINDS, SPECIALS, Tokenizer, train_tokenizer
+from headway.data.alphabet import ALPHABET, BYTE, FROM_DATA
+from headway.data.specials import SPECIALS
+from headway.data.tokens import KINDS, Tokenizer, train_tokenizer
 from headway.data.unigram import alternative, seed, train_unigram
 
 TEXTS = [
@@ -25,6 +27,7 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]))
 LOOKALIKE = st.lists(st.sampled_from(["<s>", "</s>", "<pad>", "[UNK]", "##", "￭a", *SPECIALS, "Ġ", "▁", " ", "\x1c", "a", "ü", "́"])).map(
     "".join
 )
+KNOWN = {" ", *"".join(TEXTS)}
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -38,8 +41,13 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 def test_any_text_comes_back_exactly(kind: str, text: str) -> None:
     tokenizer = TRAINED[kind]
     ids = tokenizer.encode([text, "a"])
-    assert tokenizer.decode(ids) == [text, "a"]
-    assert all(len(SPECIALS) <= i < tokenizer.size for i in ids[0])  # text never becomes a special token
+    lost = tokenizer.unknown_characters(text)
+    assert not lost or kind in FROM_DATA
+    assert lost == set(text) - KNOWN or kind not in FROM_DATA
+    assert tokenizer.decode(ids) == ["".join("�" if c in lost else c for c in text), "a"]
+    assert sum(i == tokenizer.unknown for i in ids[0]) == sum(c in lost for c in text)
+    # No other special symbol ever comes out of a text.
+    assert all(len(SPECIALS) <= i < tokenizer.size or i == tokenizer.unknown for i in ids[0])
 
 
 @every_kind
@@ -50,6 +58,10 @@ def test_words_are_those_of_split(kind: str, text: str) -> None:
     tokenizer = TRAINED[kind]
     ids, words = tokenizer.words(text)
     assert [ids] == tokenizer.encode([text]) and len(ids) == len(words)
+    if kind in FROM_DATA:  # what the vocabulary lacks keeps its place, but not its name
+        assert {w for w in words if w >= 0} == set(range(len(text.split())))
+        if set(text) - KNOWN:
+            return
     for i, word in enumerate(text.split()):
         assert tokenizer.decode([[t for t, w in zip(ids, words, strict=True) if w == i]])[0].strip() == word
     rest = tokenizer.decode([[t for t, w in zip(ids, words, strict=True) if w == -1]])[0]
@@ -96,23 +108,27 @@ def test_another_process_trains_the_same() -> None:
 
 @every_kind
 def test_sizes(kind: str) -> None:
-    least = 516 if kind == "wordpiece" else 260
+    least = {"wordpiece": 24 + 512, "characters": 24 + len(KNOWN), "words": 24 + len(KNOWN)}.get(kind, 24 + 256)
     for size in (least, least + 5, least + 20):
         made = train_tokenizer(kind, TEXTS, size)
         assert least <= made.size <= size
         assert made.size == size or kind not in ("bpe", "wordpiece", "words")
         assert made.decode(made.encode(TEXTS)) == TEXTS
-    if kind != "bytes":
+    if kind in ("bytes", *FROM_DATA):  # letters come in whatever the size
+        assert train_tokenizer(kind, TEXTS, 7).size == least
+    else:
         with pytest.raises(ConfigError, match=f"`{kind}` tokenizer of {least - 1} tokens is too small.*\nHint: ask for {least}"):
             train_tokenizer(kind, TEXTS, least - 1)
 
 
 def test_each_kind_is_what_its_name_says() -> None:
     lengths = {kind: sum(map(len, TRAINED[kind].encode(TEXTS))) for kind in KINDS}
-    assert lengths["words"] <= lengths["bpe"] < lengths["characters"] < lengths["bytes"] == sum(len(t.encode()) for t in TEXTS)
+    assert lengths["characters"] < lengths["bytes"] == sum(len(t.encode()) for t in TEXTS)
+    assert max(lengths["words"], lengths["bpe"]) < lengths["characters"] / 3
     assert lengths["characters"] == sum(map(len, TEXTS))
     assert lengths["unigram"] < lengths["characters"] / 2 and lengths["wordpiece"] < lengths["characters"] / 2
-    assert TRAINED["characters"].pieces(TRAINED["characters"].encode(["ü ø"])[0]) == ["ü", "▁", r"\xc3", r"\xb8"]
+    assert TRAINED["characters"].pieces(TRAINED["characters"].encode(["ü ø"])[0]) == ["ü", "▁", "⟨unk⟩"]
+    assert TRAINED["bpe"].pieces(TRAINED["bpe"].encode(["ø"])[0])[-1] == r"\xb8"
     for kind in ("bpe", "wordpiece", "unigram", "words"):
         assert TRAINED[kind].pieces(TRAINED[kind].encode(["die Mannschaft"])[0]) == ["▁die", "▁Mannschaft"]
 
@@ -120,15 +136,15 @@ def test_each_kind_is_what_its_name_says() -> None:
 def test_pieces_join_to_the_text() -> None:
     for kind, tokenizer in TRAINED.items():
         before = "" if kind in ("characters", "bytes") else "▁"
-        assert "".join(tokenizer.pieces(tokenizer.encode(["Mannschaften xyz"])[0])) == before + "Mannschaften▁xyz"
+        assert "".join(tokenizer.pieces(tokenizer.encode(["Mannschaften dir"])[0])) == before + "Mannschaften▁dir"
     bytes_ = TRAINED["bytes"]
     assert bytes_.pieces(bytes_.encode(["\t\n\x00é"])[0]) == [r"\t", r"\n", r"\x00", r"\xc3", r"\xa9"]
-    assert train_tokenizer("characters", ["a\n\nb"] * 5, 300).size == 260  # two line breaks are two characters
+    assert train_tokenizer("characters", ["a\n\nb"] * 5, 300).size == 24 + 3  # two line breaks are two characters
 
 
 def test_unigram_learns_whole_characters_and_the_most_useful_pieces() -> None:
     made = TRAINED["unigram"]
-    assert not any("\\x" in piece for piece in made.pieces(list(range(260, made.size))))
+    assert not any("\\x" in piece for piece in made.pieces(list(range(280, made.size))))
     assert seed(["aXb"], {"aXb": 2}, frozenset("X"), 99) == {"aX": 2, "aXb": 2}  # nothing begins or ends before the X
     counts = {"abc": 100, "xyz": 3, "ab": 2, "c": 1}
     learned = train_unigram(counts, "abcxyz", frozenset(), 7)
@@ -149,7 +165,9 @@ def test_specials() -> None:
     assert (bpe.pad, bpe.bos, bpe.eos, bpe.unknown) == (0, 1, 2, 3)
     assert bpe.decode([[bpe.bos, *bpe.encode(["Die Fans"])[0], bpe.eos, bpe.pad]]) == ["Die Fans"]
     assert bpe.decode([[], [bpe.pad]]) == ["", ""] and bpe.encode([""]) == [[]] and bpe.encode([]) == []
-    assert bpe.pieces([0, 1, 2, 3]) == list(SPECIALS)
+    assert bpe.pieces(list(range(24))) == list(SPECIALS)
+    for kind in KINDS:  # a model may still write it
+        assert TRAINED[kind].decode([[bpe.unknown, *TRAINED[kind].encode(["a"])[0]]])[0].replace(" ", "") == "�a"
     with pytest.raises(ConfigError, match="token id 99999 is not in the vocabulary"):
         bpe.pieces([99999])
 
@@ -177,10 +195,61 @@ def test_damaged_json(kind: str) -> None:
             Tokenizer.from_json(bad)
     with pytest.raises(RunError, match="unknown kind `bqe`"):
         Tokenizer.from_json(good.replace(f'"kind": "{kind}"', '"kind": "bqe"'))
-    with pytest.raises(RunError, match="expected the special tokens"):
+    with pytest.raises(RunError, match="does not begin with the 24 special symbols: `⟨s⟩` is not in its place"):
         Tokenizer.from_json(good.replace(SPECIALS[1], "<s>"))
-    with pytest.raises(RunError, match="ids or letters of its vocabulary are missing"):
-        Tokenizer.from_json(good.replace('"~"', '"~~~"'))
+    if kind not in FROM_DATA:
+        with pytest.raises(RunError, match="ids or letters of its vocabulary are missing"):
+            Tokenizer.from_json(good.replace('"~"', '"~~~"'))
+
+
+@pytest.mark.parametrize("bad", ["null", "[]", '[{"kind": "bpe"}]', "7", '{"kind": "bpe"}'])
+def test_json_of_another_shape_is_named_in_plain_words(bad: str) -> None:
+    with pytest.raises(RunError) as caught:
+        Tokenizer.from_json(bad)
+    assert caught.value.message.endswith(f"an object with `kind` and `tokenizer` was expected, not `{bad}`")
+    assert "Error" not in caught.value.message and "subscript" not in caught.value.message
+
+
+def test_the_reserved_symbols_are_24_and_have_names() -> None:
+    names = ["pad", "bos", "eos", "unknown", "mask", "cls", "separator", "second_separator"]
+    ids = [getattr(Tokenizer, name) for name in names]
+    ids += [i for pair in Tokenizer.tags for i in pair]
+    ids += [*Tokenizer.placeholders, *Tokenizer.term, *Tokenizer.free]
+    assert ids == list(range(24)) and len(set(SPECIALS)) == 24
+    assert SPECIALS[Tokenizer.mask] == "⟨mask⟩" and SPECIALS[Tokenizer.tags[1][1]] == "⟨/tag2⟩"
+    assert [SPECIALS[i] for i in Tokenizer.term] == ["⟨term⟩", "⟨translation⟩", "⟨/term⟩"]
+
+
+@every_kind
+def test_no_text_spells_a_special_symbol_even_if_it_was_trained_on(kind: str) -> None:
+    text = " ".join(SPECIALS) + "".join(SPECIALS)
+    made = train_tokenizer(kind, [text] * 50, 4000)
+    ids = made.encode([text])[0]
+    assert made.decode([ids]) == [text] and min(ids) >= 24
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("GO_LEFT x2 don't", ["▁GO_LEFT", "▁x2", "▁don't"]),
+        ("a well-known (yes)!", ["▁a", "▁well-known", "▁(", "yes", ")", "!"]),
+        ("'tis the dogs' - end", ["▁'", "tis", "▁the", "▁dogs", "'", "▁-", "▁end"]),
+        ("1,234.5 %d {name}", ["▁1", ",", "234", ".", "5", "▁%", "d", "▁{", "name", "}"]),
+        ("e\u0301te\u0301  क्षि", ["▁e\u0301te\u0301", "▁", "▁क्षि"]),
+    ],
+)
+def test_what_a_word_is(text: str, pieces: list[str]) -> None:
+    made = train_tokenizer("words", [text] * 2, 4000)
+    assert made.pieces(made.encode([text])[0]) == pieces and made.decode(made.encode([text])) == [text]
+
+
+def test_vocabularies_hold_what_the_data_holds() -> None:
+    """`abc ` has four characters; the one word that fits beside them is the most frequent, others are spelled."""
+    assert train_tokenizer("characters", ["abc ab"], 9).size == 24 + 4
+    made = train_tokenizer("words", ["ab ab abc"], 24 + 4 + 1)
+    assert made.size == 29 and made.pieces(made.encode(["ab abc"])[0]) == ["▁ab", "▁", "a", "b", "c"]
+    assert made.unknown_characters("abcxyz") == {"x", "y", "z"} and made.decode(made.encode(["ax"])) == ["a�"]
+    assert TRAINED["bytes"].unknown_characters("你") == TRAINED["bpe"].unknown_characters("你") == set()
 
 
 @every_kind

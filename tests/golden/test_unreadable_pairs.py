@@ -7,8 +7,9 @@ import pytest
 from pair_files import stdin, tmx, unit, write
 
 from headway.core.errors import DataError, UsageError
-from headway.data.columns import Problem
+from headway.data.grammar.corpus import generate
 from headway.data.pairs import read_pairs
+from headway.data.rows import Problem
 
 SHORT = "the cat sat near a warm old stove while it rained outside all day and nobody came home before nine"
 
@@ -99,7 +100,18 @@ def test_unequal_files_with_extra_lines_at_the_end(tmp_path: Path) -> None:
     lines = "\n".join(sentences(50)) + "\n"
     plain, blank, more = (write(tmp_path / name, text) for name, text in (("a", lines), ("b", lines + "\n \n"), ("c", lines + "more\n")))
     refused("a` has 50 lines and", "b` has 52", "at the end of", "are empty", hint="head -n 50", source=plain, target=blank)
-    refused("fit up to line 50", hint="cut short", source=plain, target=more)
+    refused("the first 50 lines seem to fit, then", "a` ends early", hint="cut short", source=plain, target=more)
+
+
+@pytest.mark.parametrize("start", range(0, 1000, 125))
+@pytest.mark.parametrize("cut", [1, 20, 60])
+def test_a_file_that_ends_early_is_not_called_a_drift(tmp_path: Path, start: int, cut: int) -> None:
+    """With 20 of 120 lines cut off, some shift always fits the last lines better than their true partners do."""
+    rows = generate(start + 120, "train", seed=3)[start:]
+    source = write(tmp_path / "a", "\n".join(row.source for row in rows))
+    target = write(tmp_path / "b", "\n".join(row.target for row in rows[:-cut]))
+    message = refused(f"the first {120 - cut} lines seem to fit, then", "b` ends early", hint="head", source=source, target=target)
+    assert "drift" not in message
 
 
 def test_bad_rows_are_told_and_dropped(tmp_path: Path) -> None:
@@ -161,7 +173,8 @@ def test_mostly_bad_is_an_error_that_tells_all(tmp_path: Path) -> None:
 
 def test_columns_that_do_not_tell(tmp_path: Path) -> None:
     three = write(tmp_path / "a.tsv", "id\tenglish\tgerman\n1\tone\teins\n")
-    refused("has 3 columns: `id`, `english`, `german`", "expected two", hint="--languages en,de", pairs=three)
+    refused("has 3 columns: `id`, `english`, `german`", "expected two", hint="--languages 2,3", pairs=three)
+    refused("has 3 columns", hint='--languages "english,german"', pairs=three)
     refused(
         "expected two, or a header with `en`, `fr`",
         hint="",
@@ -171,11 +184,35 @@ def test_columns_that_do_not_tell(tmp_path: Path) -> None:
     refused("has 1 column: `no tabs here`", hint="source", pairs=write(tmp_path / "c.tsv", "no tabs here\n"))
 
 
+def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
+    bare = write(tmp_path / "a.tsv", "7\tone\teins\n8\ttwo\tzwei\n")
+    found = read_pairs(pairs=bare, languages=("3", "2"))
+    assert (found.sources, found.targets, found.lines) == (("eins", "zwei"), ("one", "two"), (1, 2))
+    headed = write(tmp_path / "b.tsv", "id\tsource\ttarget\n7\tone\teins\n")
+    assert read_pairs(pairs=headed, languages=("3", "2")).sources == ("eins",)
+    for wrong in (("1", "4"), ("2", "2"), ("0", "1")):
+        message = f"has 3 columns, columns {wrong[0]} and {wrong[1]} were asked for"
+        refused(message, hint="from 1 to 3, source first: `--languages 1,2`", pairs=bare, languages=wrong)
+    spaced = write(tmp_path / "c.csv", "Id,Source text,Target text\n1,one,eins\n")
+    refused("has 3 columns", hint='`--languages "Source text,Target text"`', pairs=spaced)
+    assert read_pairs(pairs=spaced, languages=("Source text", "Target text")).targets == ("eins",)
+
+
+def test_lines_that_are_wrong_in_the_same_way_are_reported_once(tmp_path: Path) -> None:
+    lists = write(tmp_path / "a.jsonl", '["one", "eins"]\n' * 20)
+    message = refused("line 1 is a list, expected an object in braces (and 19 more lines)", hint="like {", pairs=lists)
+    assert "\n" not in message
+    keys = write(tmp_path / "b.jsonl", '{"id": 7, "question": "a", "answer": "b"}\n' * 20)
+    message = refused("line 1 has the keys `id`, `question`, `answer` (and 19 more", hint='--languages "question,answer"', pairs=keys)
+    assert "\n" not in message
+    assert read_pairs(pairs=keys, languages=("question", "answer")).sources == ("a",) * 20
+
+
 def test_formats_that_do_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused("cannot tell the format", ".tsv, .csv, .jsonl", ".tmx", hint="--source", pairs=write(tmp_path / "a.txt", "prose\nmore\n"))
     refused("is one JSON list", hint="jq -c '.[]'", pairs=write(tmp_path / "a.json", '[{"source": "a", "target": "b"}]'))
     stdin(monkeypatch, "prose\n")
-    refused("format of standard input", "TSV or JSON lines", hint="tab", pairs="-")
+    refused("format of standard input", "TSV, TMX or JSON lines", hint="tab", pairs="-")
     stdin(monkeypatch, "")
     refused("standard input is empty", hint="UTF-8", pairs="-")
 
