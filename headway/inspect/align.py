@@ -16,7 +16,7 @@ import torch
 from headway.core.errors import RunError
 from headway.data.batches import pad
 from headway.evaluate.alignment import aer, links, to_words
-from headway.layers.attention.weights import recorded
+from headway.layers.attention.attend import recorded
 from headway.train.run import Run
 
 Links = set[tuple[int, int]]

@@ -4,7 +4,7 @@ import torch
 
 from headway.data.batches import pad
 from headway.inspect.page import Map
-from headway.layers.attention.weights import recorded
+from headway.layers.attention.attend import recorded
 from headway.train.run import Run
 
 

@@ -16,7 +16,7 @@ from headway.inspect.commands import command, quoted
 from headway.inspect.maps import attention_maps
 from headway.inspect.report import report_page, run_facts
 from headway.inspect.text_summary import summarise_text
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.train.run import Run
 
 
@@ -55,7 +55,7 @@ def texts(gold: list[GoldPair]) -> tuple[list[str], list[str]]:
 
 
 def attends(run: Run) -> bool:
-    return any(isinstance(module, Weights) for module in run.model.modules())
+    return any(isinstance(module, Attend) for module in run.model.modules())
 
 
 def view_of(run: Run) -> View:

@@ -12,7 +12,7 @@ from headway.inspect.commands import command, quoted
 from headway.inspect.cost import cost
 from headway.inspect.page import Map
 from headway.inspect.report import report_page, run_facts
-from headway.layers.attention.weights import recorded
+from headway.layers.attention.attend import recorded
 from headway.tasks.language import opening
 from headway.train.run import Run
 from headway.train.session import task_of

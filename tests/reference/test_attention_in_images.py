@@ -12,7 +12,7 @@ from torch import Tensor
 from headway.core.errors import ConfigError
 from headway.layers.attention.non_local import NonLocal
 from headway.layers.attention.shifted_window import ShiftedWindow
-from headway.layers.attention.weights import recorded
+from headway.layers.attention.attend import recorded
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, H, E = 3, 2, 11
