@@ -134,7 +134,7 @@ def test_pointer_is_the_formula_of_the_paper() -> None:
         expected = F.log_softmax(torch.stack(u), 0)
         torch.testing.assert_close(found[b, t, : len(u)], expected, **CLOSE)
         assert (found[b, t, len(u) :] == float("-inf")).all()
-    assert pointer.shape == "pointer" and {p.shape for p in pointer.parameters()} == {(D, D), (D,)}
+    assert {p.shape for p in pointer.parameters()} == {(D, D), (D,)}
 
 
 def test_pointer_keeps_the_contracts() -> None:

@@ -5,7 +5,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.attend import Attend
-from headway.layers.padding import require_right_padding
 from headway.layers.scores.scaled import Scaled
 
 
@@ -23,7 +22,7 @@ class Cross(nn.Module):
 
         Q = A W_Q,   K = B W_K,   V = B W_V,   Y = softmax(Q K^T / sqrt(e)) V W_O        per head, as in `multihead`
 
-    Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; lecture C, section 6.2.
+    B has no order here, so its padding may stand anywhere. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; lecture C, section 6.2.
     """
 
     aliases = ("cross-attention", "encoder-decoder attention")
@@ -45,7 +44,6 @@ class Cross(nn.Module):
         return [self.memory.weight.chunk(2)[1], self.output.weight]
 
     def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Remembered:
-        require_right_padding(keep)
         k, v = (y.transpose(1, 2) for y in self.memory(memory).unflatten(-1, (2, self.heads, -1)).unbind(2))
         return Remembered(self.attend.score.key(k), v, keep)
 

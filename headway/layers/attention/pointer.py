@@ -4,7 +4,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway.layers.padding import require_right_padding
 from headway.layers.scores.additive import Additive
 
 
@@ -21,7 +20,7 @@ class Pointer(nn.Module):
 
         u_ts = v^T tanh(W1 e_s + W2 d_t),        log p(s | t) = u_ts - log sum_s' exp(u_ts')
 
-    Padding has log-probability -inf, so a row of nothing but padding has no other. Vinyals, Fortunato, Jaitly 2015, "Pointer networks", https://arxiv.org/abs/1506.03134; lecture A.
+    Padding has log-probability -inf, wherever it stands, so a row of nothing but padding has no other. Vinyals, Fortunato, Jaitly 2015, "Pointer networks", https://arxiv.org/abs/1506.03134; lecture A.
     """
 
     aliases = ("pointer network attention", "pointer attention", "Ptr-Net")
@@ -31,7 +30,6 @@ class Pointer(nn.Module):
         self.score = Additive(width)  # its key is W1, its query W2, its vector v
 
     def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Inputs:
-        require_right_padding(keep)
         return Inputs(self.score.key(memory), keep)
 
     def forward(self, x: Float[Tensor, "b t d"], seen: Inputs) -> Float[Tensor, "b t s"]:
