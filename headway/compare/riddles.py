@@ -32,7 +32,7 @@ from headway.train.checkpoint import Learner
 from headway.train.schedules import share
 from headway.train.session import construct
 
-MIXERS = ("elman", "lstm", "gru", "min_gru", "lru", "s4", "mamba", "linear", "performer", "longformer", "multihead")
+MIXERS = ("elman", "lstm", "gru", "min_gru", "lru", "s4", "mamba", "linear_attention", "performer", "longformer", "multihead")
 LENGTHS = (8, 16, 32, 64, 128)
 SIZES = {"width": "64", "depth": "2", "heads": "4", "inner": "128"}
 SOLVED, ENOUGH = 0.95, 0.99  # skill that counts as solved; skill at which training stops

@@ -71,18 +71,24 @@ def gelu(z: Values) -> Values:
 
 
 class _SquaredReLU(torch.autograd.Function):
-    """One tensor is kept for the gradient 2 max(0, z), and no pass is spent on where z was positive."""
+    """r^2 and r = max(0, z). One tensor is kept for the gradient 2 r, and no pass is spent on where z was positive.
+
+    r is an output, though nobody asks for it, because outputs that are saved have gradients of their own: so second derivatives are right.
+    """
 
     @staticmethod
-    def forward(ctx: Any, z: Tensor) -> Tensor:
+    def forward(ctx: Any, z: Tensor) -> tuple[Tensor, Tensor]:
         r = torch.relu(z)
         ctx.save_for_backward(r)
-        return r * r
+        ctx.set_materialize_grads(False)
+        return r * r, r
 
     @staticmethod
-    def backward(ctx: Any, dy: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, dy: Tensor | None, dr: Tensor | None) -> Tensor | None:  # type: ignore[override]
         (r,) = ctx.saved_tensors
-        return (dy * r).mul_(2)
+        dz = None if dy is None else dy * (2 * r) if torch.is_grad_enabled() else (dy * r).mul_(2)
+        through_r = None if dr is None else dr * (r > 0)
+        return dz if through_r is None else through_r if dz is None else dz + through_r
 
 
 def squared_relu(z: Values) -> Values:
@@ -90,7 +96,7 @@ def squared_relu(z: Values) -> Values:
 
     Also called ReLU squared.
     """
-    return _SquaredReLU.apply(z)
+    return _SquaredReLU.apply(z)[0]
 
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

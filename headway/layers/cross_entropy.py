@@ -4,7 +4,7 @@
     dl_n / dlogits = p_n - q_n
 
 Logits of a batch are its largest tensor by far (2,000 positions x 8,000 words = 64 MB, several times over in a chain of operations).
-Here the rows are done in chunks that stay in the cache, and the gradient is formed in the same buffer during the forward pass.
+Here the rows are done in chunks that stay in the cache, and the gradient is formed in the same buffer during the forward pass. It is differentiable once.
 Label smoothing: Szegedy et al. 2016, https://arxiv.org/abs/1512.00567.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 CHUNK = 1 << 22  # numbers in the buffer: 16 MB
 
@@ -58,6 +59,7 @@ class LinearCrossEntropy(torch.autograd.Function):
         return loss, nll
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]
         d_hidden, d_weight = ctx.saved_tensors
         return d_hidden * grad, d_weight * grad, None, None

@@ -25,7 +25,7 @@ class Embedding(nn.Module):
     def __init__(self, vocabulary: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)
-        self._packed: tuple[int, Tensor] | None = None
+        self._packed: tuple[Tensor, int, Tensor] | None = None  # the weights, their version, and their layout
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_packed": None}  # a layout cannot be copied, and need not be
@@ -40,10 +40,17 @@ class Embedding(nn.Module):
         return F.linear(hidden, self.weight)
 
     def _layout(self) -> Tensor:
-        """The weights as oneDNN's kernel wants them: a decoding step's product is a third faster. Laid out anew when they change."""
-        if self._packed is None or self._packed[0] != self.weight._version:
-            self._packed = self.weight._version, PACK(self.weight.detach(), 64)
-        return self._packed[1]
+        """The weights as oneDNN's kernel wants them: a decoding step's product is a third faster. Laid out anew when they change.
+
+        A change is a new version (written in place) or another address (`.data = w`, `assign=True`, `.to(...)`). The old weights are
+        held, so that their address cannot be given to new ones. In-place writes through `.data` are hidden from torch's count too.
+        """
+        if self._packed is not None:
+            old, version, layout = self._packed
+            if old.data_ptr() == self.weight.data_ptr() and version == self.weight._version:
+                return layout
+        self._packed = self.weight.detach(), self.weight._version, PACK(self.weight.detach(), 64)
+        return self._packed[2]
 
 
 def both_sides(source: int, target: int, width: int, share: bool) -> tuple[Embedding, Embedding]:

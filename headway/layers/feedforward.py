@@ -19,5 +19,13 @@ class Feedforward(nn.Module):
         self.activation = activation
         self.down = nn.Linear(inner, width)
 
+    def score_weights(self) -> list[Tensor]:
+        """None: there are no scores."""
+        return []
+
+    def value_weights(self) -> list[Tensor]:
+        """W_1 and W_2, the matrices that values pass through."""
+        return [self.up.weight, self.down.weight]
+
     def forward(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         return self.down(self.activation(self.up(x)))

@@ -29,12 +29,15 @@ class Mask:
         return None
 
     def plain(self, length: int) -> bool:
-        """Whether up to this length the rule is `s <= t` and nothing else: what fused kernels know by heart."""
+        """Whether up to this length the rule is `s <= t` and nothing else, which fused kernels compute without a matrix."""
         return False
 
-    def matrix(self, queries: int, keys: int, offset: int = 0, first: int = 0) -> Bool[Tensor, "t s"]:
+    def matrix(
+        self, queries: int, keys: int, offset: int = 0, first: int = 0, device: torch.device | None = None
+    ) -> Bool[Tensor, "t s"]:
         """The rule as a matrix; the first query stands at position `offset`, the first key at position `first`."""
-        return self.allows(torch.arange(offset, offset + queries)[:, None], torch.arange(first, first + keys)[None, :])
+        t, s = (torch.arange(a, a + n, device=device) for a, n in ((offset, queries), (first, keys)))
+        return self.allows(t[:, None], s[None, :])
 
     def __and__(self, other: "Mask") -> "Mask":
         return Both(self, other)
@@ -123,7 +126,8 @@ class Matrix(Mask):
 
     def allows(self, t: Tensor, s: Tensor) -> Tensor:
         rows, columns = self.values.shape
-        return self.values[t.clamp(max=rows - 1), s.clamp(max=columns - 1)] & (t < rows) & (s < columns)
+        inside = (t < rows) & (s < columns)
+        return self.values.to(t.device)[t.clamp(max=rows - 1), s.clamp(max=columns - 1)] & inside
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from headway.core import registry
 from headway.layers.attention.cross import Remembered
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import both_sides
 from headway.layers.recurrences.stacked import Stacked
@@ -56,15 +56,15 @@ class AttentionSeq2seq(nn.Module):
         self.encoder = RecurrentEncoder(config.encoder, source)
         self.decoder = Stacked([cell(config.width, config.width) for _ in range(config.depth)], config.dropout)
         self.attention: Any = nn.Module()
-        self.attention.weights = Weights(registry.get("scores", config.score).load()(config.width))
+        self.attention.attend = Attend(registry.get("scores", config.score).load()(config.width))
         self.combine = nn.Linear(2 * config.width, config.width)
         self.dropout = Dropout(config.dropout)
 
     def _look(self, h: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
         """Attention with one head, then both halves combined."""
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
-        q = self.attention.weights.score.query(h.unsqueeze(1))
-        found = self.attention.weights(q, seen.k, seen.v, allowed).squeeze(1)
+        q = self.attention.attend.score.query(h.unsqueeze(1))
+        found = self.attention.attend(q, seen.k, seen.v, allowed).squeeze(1)
         return self.dropout(self.combine(torch.cat((h, found), -1)).tanh())
 
     def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
@@ -74,7 +74,7 @@ class AttentionSeq2seq(nn.Module):
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Any, Any]:
         hidden, last = self.encoder(source, keep)
         heads = hidden.unsqueeze(1)  # one head
-        return Remembered(self.attention.weights.score.key(heads), heads, keep), last
+        return Remembered(self.attention.attend.score.key(heads), heads, keep), last
 
     def step(self, token: Int[Tensor, "bk"], state: Any, memory: Any) -> tuple[Float[Tensor, "bk d"], Any]:
         h, state = self.decoder.step(self.target(token), state)

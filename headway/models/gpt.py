@@ -64,7 +64,7 @@ class GPT(Decoder):
         if c.residual == "deep":
             residual = partial(residual, alpha=deep(c.depth).alpha)
         place = registry.get("positions", c.position).load()
-        inside = place if hasattr(place, "inside") else None
+        inside = place if place.acts == "scores" else None
         score = partial(UnitNorm, alpha=-0.5) if c.score == "unit_norm" else Scaled
         blocks: list[nn.Module] = [
             Block(

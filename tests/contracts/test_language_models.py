@@ -30,7 +30,7 @@ def words(seed: int = 11, length: int = LENGTH) -> Tensor:
 def test_the_room_is_covered() -> None:
     mixers = {chosen["mixer"] for name, chosen in CASES if "mixer" in chosen}
     assert {"elman", "lstm", "gru", "min_gru", "min_lstm", "lru", "s4", "s5", "mamba", "antisymmetric", "lipschitz"} <= mixers
-    assert {"performer", "linear", "big_bird", "longformer", "transformer_xl", "hopfield", "multihead"} <= mixers
+    assert {"performer", "linear_attention", "big_bird", "longformer", "transformer_xl", "hopfield", "multihead"} <= mixers
     assert {"gpt", "xlnet", "blocks"} <= {entry.name for entry in models("language")}
 
 

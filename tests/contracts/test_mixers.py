@@ -6,13 +6,13 @@ from tiny import BATCH, HEADS, SOURCE, TARGET, WIDTH, Case, mixers
 from torch import Tensor
 
 from headway.layers.attention.cross import Cross
-from headway.layers.attention.weights import recorded
+from headway.layers.attention.attend import recorded
 
 pytestmark = pytest.mark.usefixtures("doubles")
 
 ALL = list(mixers())
 CAUSAL = [case for case in ALL if case.make().causal]
-LOOKING = [case for case in ALL if any("weights" in name for name, _ in case.make().named_modules())]
+LOOKING = [case for case in ALL if any("attend" in name for name, _ in case.make().named_modules())]
 EXACT = {"rtol": 0.0, "atol": 1e-10}
 
 

@@ -61,8 +61,8 @@ def masks() -> dict[str, Mask | None]:
 
 
 def cells() -> dict[str, Any]:
-    """Recurrences that are made from a cell alone."""
-    return {entry.name: entry.load() for entry in entries("recurrences") if hasattr(entry.load(), "gates")}
+    """Every causal recurrence: what can read in both directions."""
+    return {entry.name: entry.load() for entry in entries("recurrences") if entry.facts.get("sees") == "past"}
 
 
 def stacks() -> dict[str, Callable[[], list[nn.Module]]]:
@@ -82,7 +82,7 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
         "inputs": {"": INPUTS},
         "mask": masks(),
         "score": {entry.name: entry.load() for entry in entries("scores")},
-        "position": {"": None} | {entry.name: entry.load() for entry in entries("positions") if hasattr(entry.load(), "inside")},
+        "position": {"": None} | {entry.name: entry.load() for entry in entries("positions") if entry.facts["acts"] == "scores"},
         "cell": cells(),
         "layers": stacks(),
     }
@@ -105,9 +105,10 @@ class Case:
 
 
 def mixers() -> Iterator[Case]:
-    """What mixes a sequence. Layers of another `shape` (grids, pointers) have contracts of their own; what a layer refuses, it refuses."""
+    """What mixes a sequence: `forward(x, keep)`, and cross-attention to itself. Layers that take something else (grids, two streams,
+    pointers) have contracts of their own; what a layer refuses, it refuses."""
     for room in ("attention", "recurrences"):
-        for entry in (e for e in entries(room) if not hasattr(e.load(), "shape")):
+        for entry in (e for e in entries(room) if takes(e) == ["x", "keep"] or e.name == "cross"):
             for label, way in arguments(entry.load()).items():
                 case = Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), WIDTH if room == "attention" else INPUTS)
                 with contextlib.suppress(ConfigError):
@@ -119,7 +120,12 @@ def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:
     torch.manual_seed(31)
     layers = {"layers": way["layers"]()} if "layers" in way else {}
     mixer = entry.load()(**(way | layers))
-    return (mixer if hasattr(mixer, "causal") else Inward(mixer)).eval()
+    return (Inward(mixer) if entry.name == "cross" else mixer).eval()
+
+
+def takes(entry: Entry) -> list[str]:
+    """The arguments of a layer's `forward`."""
+    return list(inspect.signature(entry.load().forward).parameters)[1:]
 
 
 # -- models ----------------------------------------------------------------------------------------------------------------------
@@ -138,7 +144,7 @@ def options(task: str) -> Iterator[tuple[str, dict[str, Any]]]:
         hints = typing.get_type_hints(entry.module.Config)
         yield entry.name, {}
         if "mixer" in fields:
-            yield from ((entry.name, {"mixer": mixer}) for mixer in registry.mixers() if mixer != "linformer")  # it cannot be causal
+            yield from ((entry.name, {"mixer": mixer}) for mixer, e in registry.mixers().items() if e.facts["sees"] != "all")
         for name, kind in hints.items():
             values = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else (True, False) if kind is bool else ()
             yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)

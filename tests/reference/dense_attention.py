@@ -16,9 +16,9 @@ CLOSE = {"rtol": 0.0, "atol": 1e-10}
 either = pytest.mark.parametrize("mask", [None, Causal()], ids=["everything", "causal"])
 
 
-def heads(mixer: nn.Module, x: Tensor) -> tuple[Tensor, ...]:
+def heads(mixer: nn.Module, x: Tensor, project: nn.Module | None = None) -> tuple[Tensor, ...]:
     """Q, K and V, each "b h t e", from weights that lie as in torch's multi-head attention."""
-    return tuple(rearrange(y, "b t (h e) -> b h t e", h=mixer.heads) for y in mixer.project(x).chunk(3, -1))
+    return tuple(rearrange(y, "b t (h e) -> b h t e", h=mixer.heads) for y in (project or mixer.project)(x).chunk(3, -1))
 
 
 def joined(mixer: nn.Module, y: Tensor) -> Tensor:

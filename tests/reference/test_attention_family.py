@@ -14,7 +14,7 @@ from headway.core.errors import ConfigError
 from headway.layers.attention.hopfield import Hopfield, Retrieval
 from headway.layers.attention.multihead import Multihead
 from headway.layers.attention.pointer import Pointer
-from headway.layers.attention.weights import Weights, recorded
+from headway.layers.attention.attend import Attend, recorded
 from headway.layers.masks import Causal, Everything, First, Mask, Window
 from headway.layers.scores.unit_norm import UnitNorm
 
@@ -134,7 +134,7 @@ def test_pointer_is_the_formula_of_the_paper() -> None:
         expected = F.log_softmax(torch.stack(u), 0)
         torch.testing.assert_close(found[b, t, : len(u)], expected, **CLOSE)
         assert (found[b, t, len(u) :] == float("-inf")).all()
-    assert pointer.shape == "pointer" and {p.shape for p in pointer.parameters()} == {(D, D), (D,)}
+    assert {p.shape for p in pointer.parameters()} == {(D, D), (D,)}
 
 
 def test_pointer_keeps_the_contracts() -> None:
@@ -185,7 +185,7 @@ def test_unit_norm_is_the_cosine_of_torch(alpha: float) -> None:
     expected = F.cosine_similarity(q.unsqueeze(-2), k.unsqueeze(-3), dim=-1) * E**-alpha
     torch.testing.assert_close(found, expected, **CLOSE)
     v = torch.randn(B, H, S, E)
-    torch.testing.assert_close(Weights(score)(score.query(q), score.key(k), v), expected.softmax(-1) @ v, **CLOSE)
+    torch.testing.assert_close(Attend(score)(score.query(q), score.key(k), v), expected.softmax(-1) @ v, **CLOSE)
     assert UnitNorm(E).scale == E**-0.5 and not list(score.parameters())
 
 

@@ -10,9 +10,10 @@ from probes import gradients_are_right, shaken, silent
 from torch import Tensor
 
 from headway.core.errors import ConfigError
+from headway.layers.attention.attend import recorded
 from headway.layers.attention.non_local import NonLocal
 from headway.layers.attention.shifted_window import ShiftedWindow
-from headway.layers.attention.weights import recorded
+from headway.layers.convolutions.max_pooling import MaxPooling
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, H, E = 3, 2, 11
@@ -90,7 +91,7 @@ def test_windows_keep_the_contracts() -> None:
     whole.square().sum().backward()
     assert not silent(layer) and bool((layer.table.grad != 0).all()), "every displacement occurs in a full window"
     assert gradients_are_right(shaken(ShiftedWindow(4, 2, 2, 1), 0.3), torch.randn(1, 3, 4, 4))
-    assert layer.shape == "grid" and "places" not in layer.state_dict()
+    assert "places" not in layer.state_dict()
     for shift in (-1, 3):
         with pytest.raises(ConfigError, match=rf"`shift` is {shift} for a `window` of 3, expected 0 to 2\nHint: use 0 and window // 2"):
             ShiftedWindow(D, H, 3, shift)
@@ -100,32 +101,52 @@ def test_windows_keep_the_contracts() -> None:
 
 
 def test_non_local_starts_as_the_identity() -> None:
-    block, x = NonLocal(6), torch.randn(B, 6, 4, 5)
-    assert torch.equal(block(x), x)
-    (block(x) * torch.randn_like(x)).sum().backward()
-    assert block.output.weight.grad.abs().max() > 1e-3, "the output layer must be able to leave zero"
+    for block in (NonLocal(6), NonLocal(6, pool=MaxPooling(2)), NonLocal(6).eval()):
+        x = torch.randn(B, 6, 4, 5)
+        assert torch.equal(block(x), x)
+        (block(x) * torch.randn_like(x)).sum().backward()
+        assert block.norm.weight.grad.abs().max() > 1e-3, "the gain must be able to leave zero"
 
 
 @pytest.mark.parametrize("channels", [1, 2, 7, 10])
 def test_non_local_is_the_embedded_gaussian(channels: int) -> None:
-    """z_t = x_t + W_z sum_s exp(theta_t . phi_s) g_s / sum_s exp(theta_t . phi_s), with matrices over all pixels."""
+    """z_t = x_t + norm(W_z sum_s exp(theta_t . phi_s) g_s / sum_s exp(theta_t . phi_s)), with matrices over all pixels.
+
+    The norm is torch's, with the means and variances of the batch in training and with running ones in eval.
+    """
     block, x = shaken(NonLocal(channels), 0.3), torch.randn(B, channels, 4, 5)
+    norm = torch.nn.BatchNorm1d(channels)
+    norm.load_state_dict({"weight": block.norm.weight, "bias": block.norm.bias, "running_mean": torch.randn(channels),
+                          "running_var": torch.rand(channels) + 0.5, "num_batches_tracked": torch.tensor(1)})  # fmt: skip
+    block.norm.mean.copy_(norm.running_mean)
+    block.norm.variance.copy_(norm.running_var)
     e = max(1, channels // 2)
     w, c = block.project.weight.detach().numpy()[:, :, 0, 0], block.project.bias.detach().numpy()
     (theta_w, phi_w, g_w), (theta_c, phi_c, g_c) = w.reshape(3, e, channels), c.reshape(3, e, 1)
-    out = block.output.weight.detach().numpy()[:, :, 0, 0], block.output.bias.detach().numpy()[:, None]
-    for row, found in zip(x.numpy(), block(x).detach().numpy(), strict=True):
-        pixels = row.reshape(channels, 20)
+    seen = []
+    for pixels in x.numpy().reshape(B, channels, 20):
         theta, phi, g = theta_w @ pixels + theta_c, phi_w @ pixels + phi_c, g_w @ pixels + g_c
         f = np.exp(theta.T @ phi)
-        expected = pixels + out[0] @ (g @ (f / f.sum(1, keepdims=True)).T) + out[1]
-        np.testing.assert_allclose(found.reshape(channels, 20), expected, atol=1e-12)
+        seen.append(block.output.weight.detach().numpy() @ (g @ (f / f.sum(1, keepdims=True)).T))
+    for mode in (False, True):
+        expected = x.flatten(2) + norm.train(mode)(torch.tensor(np.stack(seen)))
+        torch.testing.assert_close(block.train(mode)(x).flatten(2), expected, **CLOSE)
+
+
+def test_non_local_looks_at_pooled_pixels() -> None:
+    """phi and g of the largest in each 2 x 2 window, as torch pools them; the queries stay as many as there are pixels."""
+    block, x = shaken(NonLocal(6, pool=MaxPooling(2)), 0.3).eval(), torch.randn(B, 6, 4, 5)
+    theta, phi, g = block.project(x).chunk(3, 1)
+    phi, g = (torch.nn.functional.max_pool2d(y, 2).flatten(2) for y in (phi, g))
+    assert phi.shape == (B, 3, 4)
+    y = (theta.flatten(2).mT @ phi).softmax(-1) @ g.mT
+    torch.testing.assert_close(block(x), x + block.norm(block.output(y)).mT.unflatten(2, (4, 5)), **CLOSE)
 
 
 def test_non_local_keeps_the_contracts() -> None:
     block, x = shaken(NonLocal(6), 0.3).eval(), torch.randn(B, 6, 4, 5)
     whole = block(x)
-    assert torch.equal(block(x), whole) and block.shape == "grid"
+    assert torch.equal(block(x), whole)
     torch.testing.assert_close(block(x[1:2])[0], whole[1], **CLOSE)
     order = torch.randperm(20)  # it knows no places: permuted pixels give permuted pixels
     permuted = block(x.flatten(2)[..., order].view_as(x))

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.masks import Causal
 from headway.layers.scores.scaled import Scaled
 from headway.layers.scores.unit_norm import UnitNorm
@@ -34,7 +34,7 @@ def torch_attention(project: tuple[Tensor, Tensor], output: nn.Linear) -> nn.Mul
 def test_scaled_is_the_kernel_of_torch() -> None:
     q, k, v = torch.randn(B, H, T, E), torch.randn(B, H, S, E), torch.randn(B, H, S, E)
     allowed = KEEP_S[:, None, None, :]
-    weights = Weights(Scaled(E))
+    weights = Attend(Scaled(E))
     written = (Scaled(E)(q, k).masked_fill(~allowed, float("-inf")).softmax(-1)) @ v
     expected = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
     torch.testing.assert_close(weights(q, k, v, allowed), expected, **CLOSE)

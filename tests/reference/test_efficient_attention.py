@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.big_bird import BigBird
-from headway.layers.attention.linear import Linear
+from headway.layers.attention.linear_attention import LinearAttention
 from headway.layers.attention.linformer import Linformer
 from headway.layers.attention.longformer import Longformer
 from headway.layers.attention.multihead import Multihead
@@ -48,12 +48,12 @@ def test_linformer_says_what_is_too_long() -> None:
 
 # -- all -------------------------------------------------------------------------------------------------------------------------
 
-EVERY = [Linformer, Performer, Linear, BigBird, Longformer]
+EVERY = [Linformer, Performer, LinearAttention, BigBird, Longformer]
 
 
 @pytest.mark.parametrize("make", EVERY)
 def test_what_cannot_be_done_is_refused(make: type) -> None:
-    name = {"BigBird": "big_bird"}.get(make.__name__, make.__name__.lower())
+    name = {"BigBird": "big_bird", "LinearAttention": "linear_attention"}.get(make.__name__, make.__name__.lower())
     for mask in (Window(3), Causal() & Window(3), Window(2) | First(1), Matrix(torch.eye(4, dtype=torch.bool))):
         with pytest.raises(
             ConfigError, match=rf"`{name}` cannot use a mask of the kind .*`Everything\(\)` or `Causal\(\)`\nHint: take `multihead`"
@@ -64,7 +64,8 @@ def test_what_cannot_be_done_is_refused(make: type) -> None:
 
 def test_linformer_says_why_it_cannot_be_causal() -> None:
     reason = (
-        r"cannot be causal: its projections mix all positions, so the future would leak.*\nHint: take `performer`, `linear` or `longformer`"
+        r"cannot be causal: its projections mix all positions, so the future would leak.*"
+        r"\nHint: take `performer`, `linear_attention` or `longformer`"
     )
     with pytest.raises(ConfigError, match=reason):
         Linformer(D, H, Causal())

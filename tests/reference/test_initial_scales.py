@@ -50,10 +50,10 @@ SPREADS: dict[str, tuple[Callable[[], Tensor], float]] = {
     "lipschitz W": (lambda: free(Lipschitz(3, 60).hidden), 60**-0.5),
     "lru B": (lambda: LRU(50, 70, states=30).B, (2 * 50) ** -0.5),
     "lru C": (lambda: LRU(50, 70, states=30).C, 30**-0.5),
-    "lru D": (lambda: LRU(50, 70, states=30).D, 50**-0.5),
+    "lru D": (lambda: LRU(50, 70, states=30).D.weight, 50**-0.5),
     "s4 C": (lambda: S4(50, 70, states=30).C, 0.5**0.5),
     "s4 D": (lambda: S4(5, 3000, states=2).D, 1.0),
-    "s5 D": (lambda: S5(50, 70, states=30).D, 50**-0.5),
+    "s5 D": (lambda: S5(50, 70, states=30).D.weight, 50**-0.5),
 }
 
 

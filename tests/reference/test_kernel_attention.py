@@ -10,7 +10,7 @@ from dense_attention import CLOSE, B, D, E, H, either, heads, joined, same_with_
 from torch import Tensor
 
 from headway.layers.attention.big_bird import BigBird
-from headway.layers.attention.linear import Linear
+from headway.layers.attention.linear_attention import LinearAttention
 from headway.layers.attention.linformer import Linformer
 from headway.layers.attention.longformer import Longformer
 from headway.layers.attention.performer import Performer, orthogonal
@@ -19,7 +19,7 @@ from headway.layers.masks import Causal
 pytestmark = pytest.mark.usefixtures("doubles")
 
 
-def elu_features(mixer: Linear, x: Tensor) -> Tensor:
+def elu_features(mixer: LinearAttention, x: Tensor) -> Tensor:
     return F.elu(x) + 1
 
 
@@ -30,7 +30,7 @@ def random_features(mixer: Performer, x: Tensor) -> Tensor:
     return torch.stack(columns, -1) / math.sqrt(len(columns))
 
 
-KERNELS = [(Linear, elu_features), (Performer, random_features)]
+KERNELS = [(LinearAttention, elu_features), (Performer, random_features)]
 kernels = pytest.mark.parametrize(("make", "features"), KERNELS, ids=["linear", "performer"])
 
 

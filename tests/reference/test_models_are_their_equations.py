@@ -118,7 +118,7 @@ def test_rnn_seq2seq_is_its_equations() -> None:
 @torch.no_grad()
 def test_attention_seq2seq_is_its_equations(score: str) -> None:
     model = stirred(attention_seq2seq.AttentionSeq2seq(attention_seq2seq.Config(W, L, "lstm", True, score, 0.0, False), V, V))
-    found, s = model(SOURCE, KEEP, TARGET), model.attention.weights.score
+    found, s = model(SOURCE, KEEP, TARGET), model.attention.attend.score
     rules = {
         "dot": lambda q, k: q @ k,
         "multiplicative": lambda q, k: q @ s.weight @ k,

@@ -19,7 +19,7 @@ from headway.layers.positions.rotary import Rotary
 pytestmark = pytest.mark.usefixtures("doubles")
 B, T, S, H, E = 3, 7, 5, 2, 11
 CLOSE = {"rtol": 0.0, "atol": 1e-12}
-INSIDE = [entry.load() for entry in registry.entries("positions").values() if hasattr(entry.load(), "inside")]
+INSIDE = [entry.load() for entry in registry.entries("positions").values() if entry.facts["acts"] == "scores"]
 
 
 def far_from_the_start(module: nn.Module) -> nn.Module:

@@ -1,12 +1,14 @@
 """Longformer and BigBird against dense attention under a pattern that loops write down."""
 
+import itertools
 import math
 from collections.abc import Callable
 
 import pytest
 import torch
 import torch.nn.functional as F
-from dense_attention import CLOSE, B, D, H, dense, either, same_with_gradients, stepped
+from dense_attention import CLOSE, B, D, E, H, dense, either, heads, joined, same_with_gradients, stepped
+from probes import shaken
 from torch import Tensor
 
 from headway.layers.attention.big_bird import BigBird
@@ -38,10 +40,19 @@ def longformer_sees(m: Longformer, t: int, s: int, length: int) -> bool:
     return any(s == t + j * m.dilation for j in range(-m.window, m.window + 1))
 
 
+def drawn(m: BigBird, i: int, length: int) -> list[int]:
+    """The random blocks of block i, by a list from which one after the other is taken out."""
+    there = i + 1 if m.causal else math.ceil(length / m.block)
+    others, found = [j for j in range(m.first // m.block, there) if abs(i - j) > m.window], []
+    for u in m.u[i].tolist():
+        if others:
+            found.append(others.pop(u % len(others)))
+    return found
+
+
 def big_bird_sees(m: BigBird, t: int, s: int, length: int) -> bool:
     i, j, first = t // m.block, s // m.block, m.first // m.block
-    there = i + 1 if m.causal else math.ceil(length / m.block)
-    return i < first or j < first or abs(i - j) <= m.window or j in [int(u) % there for u in m.u[i]]
+    return i < first or j < first or abs(i - j) <= m.window or j in drawn(m, i, length)
 
 
 SPARSE = [(Longformer, longformer_sees, way) for way in LONGFORMERS] + [(BigBird, big_bird_sees, way) for way in BIRDS]
@@ -62,16 +73,44 @@ def test_the_pattern_is_its_definition(make: type, sees: Callable, way: dict[str
 @sparse
 @either
 def test_sparse_is_dense_under_its_pattern(make: type, sees: Callable, way: dict[str, int], mask: Causal | None) -> None:
-    mixer = make(D, H, mask, **way)
+    """The global tokens of a longformer that is not causal have projections of their own."""
+    mixer = shaken(make(D, H, mask, **way))
     for length in LENGTHS:
         x = torch.randn(B, length, D)
-        same_with_gradients(mixer, mixer, lambda x: dense(mixer, x, mixer.pattern(x.shape[1])), x)
+        same_with_gradients(mixer, mixer, lambda x: written_out(mixer, x), x)
+
+
+def written_out(mixer: Longformer | BigBird, x: Tensor) -> Tensor:
+    y, own = dense(mixer, x, mixer.pattern(x.shape[1])), getattr(mixer, "project_global", None)
+    if own is None:
+        return y
+    q, k, v = heads(mixer, x, own)
+    return torch.cat((joined(mixer, (q @ k.mT / math.sqrt(E)).softmax(-1) @ v)[:, : mixer.first], y[:, mixer.first :]), 1)
+
+
+def test_global_projections_begin_as_copies_and_are_learned_apart() -> None:
+    mixer, x = Longformer(D, H, window=2, first=2), torch.randn(B, 9, D)
+    assert torch.equal(mixer.project_global.weight, mixer.project.weight)
+    torch.testing.assert_close(mixer(x), dense(mixer, x, mixer.pattern(9)), **CLOSE)
+    mixer(x)[:, :2].square().sum().backward()
+    assert mixer.project_global.weight.grad.abs().max() > 1e-3 and not mixer.project.weight.grad.any()
+    assert Longformer(D, H, Causal()).project_global is None and Longformer(D, H, first=0).project_global is None
+
+
+def test_as_many_random_blocks_are_seen_as_were_asked_for() -> None:
+    """Beside the neighbours and the first, wherever so many are left; none is drawn twice."""
+    for mask, r in itertools.product((None, Causal()), (1, 3, 7)):
+        bird = BigBird(D, H, mask, block=1, window=1, first=2, random=r)
+        seen = bird.pattern(40)
+        for i in range(2, 40):
+            others = [j for j in range(2, i + 1 if mask else 40) if abs(i - j) > 1]
+            assert int(seen[i, others].sum()) == min(r, len(others))
 
 
 @sparse
 @either
 def test_a_padded_row_has_the_pattern_of_its_own_length(make: type, sees: Callable, way: dict[str, int], mask: Causal | None) -> None:
-    mixer, lengths = make(D, H, mask, **way), [101, 58, 1]
+    mixer, lengths = shaken(make(D, H, mask, **way)), [101, 58, 1]
     keep = torch.arange(101)[None, :] < torch.tensor(lengths)[:, None]
     x = torch.where(keep[..., None], torch.randn(3, 101, D), 1e3).requires_grad_()
     y = mixer(x, keep)
@@ -79,7 +118,7 @@ def test_a_padded_row_has_the_pattern_of_its_own_length(make: type, sees: Callab
     assert y.isfinite().all() and x.grad.isfinite().all()
     for row, length in enumerate(lengths):
         alone = x[row : row + 1, :length]
-        torch.testing.assert_close(y[row : row + 1, :length], dense(mixer, alone, mixer.pattern(length)), **CLOSE)
+        torch.testing.assert_close(y[row : row + 1, :length], written_out(mixer, alone), **CLOSE)
 
 
 @pytest.mark.parametrize(("make", "sees", "way"), SPARSE)
@@ -105,13 +144,12 @@ def test_sparse_steps(make: type, sees: Callable, way: dict[str, int]) -> None:
 
 
 def test_random_blocks_are_everywhere_and_travel_with_the_weights() -> None:
-    """A block is drawn by another with probability 1 - (1 - 1/n)^r; 60 x 60 pairs, so 4 standard errors are 4 sqrt(p (1 - p) / 3600)."""
+    """Of the 59 others a block draws 3, each with the same probability: every other block is drawn as often, within 5 standard errors."""
     torch.manual_seed(1)
     bird, other = (BigBird(D, H, block=1, window=0, first=0, random=3) for _ in range(2))
     seen = bird.pattern(60)
-    off = seen[~torch.eye(60, dtype=torch.bool)].double().mean().item()
-    p = 1 - (1 - 1 / 60) ** 3
-    assert abs(off - p) < 4 * math.sqrt(p * (1 - p) / 3600)
+    often, p = seen.double().sum(0) - 1, 3 / 59
+    assert (often - 59 * p).abs().max() < 5 * math.sqrt(59 * p * (1 - p))
     assert seen.triu(1).any() and not torch.equal(other.pattern(60), seen)
     other.load_state_dict(bird.state_dict())
     x = torch.randn(1, 60, D)

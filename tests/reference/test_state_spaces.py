@@ -63,7 +63,7 @@ def test_outputs_are_those_of_scipys_simulation(kind: Any) -> None:
     a, b = real(pole), np.concatenate((written.real, written.imag))
     c = np.concatenate((c.real, -c.imag), 1)
     for row in range(B):
-        _, expected, _ = scipy.signal.dlsim((a, b, c @ a, mixer.D.detach().numpy() + c @ b, 1.0), x[row].numpy())
+        _, expected, _ = scipy.signal.dlsim((a, b, c @ a, mixer.D.weight.detach().numpy() + c @ b, 1.0), x[row].numpy())
         np.testing.assert_allclose(mixer(x)[row].detach().numpy(), expected, rtol=0, atol=1e-10)
 
 
@@ -115,7 +115,7 @@ def test_s5_starts_as_the_dense_real_system() -> None:
     b, c = 2 * (v @ pairs(mixer.B)).real.numpy(), (pairs(mixer.C) @ v.mH).real.numpy()
     dense = scipy.signal.cont2discrete((normal_hippo(8), b, c, np.zeros((D, N))), 0.05, "zoh")
     a, b = dense[0], dense[1]
-    _, expected, _ = scipy.signal.dlsim((a, b, c @ a, mixer.D.detach().numpy() + c @ b, 1.0), x[0].numpy())
+    _, expected, _ = scipy.signal.dlsim((a, b, c @ a, mixer.D.weight.detach().numpy() + c @ b, 1.0), x[0].numpy())
     np.testing.assert_allclose(mixer(x)[0].detach().numpy(), expected, rtol=0, atol=1e-10)
     wide = S5(500, 500, states=8)  # before it was diagonalised: variance 1/inputs and 1/states
     assert (2 * (v @ pairs(wide.B)).real).std().item() == pytest.approx(500**-0.5, rel=0.05)

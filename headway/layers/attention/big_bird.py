@@ -13,10 +13,11 @@ class BigBird(Sparse):
     """Big Bird: every block of positions sees its neighbours, the first blocks (which see everything), and a few blocks at random.
 
         P(t) = {s : |B(t) - B(s)| <= window  or  B(s) < first  or  B(s) in R(B(t))},    B(t) = floor(t / block);
-        P(t) = everything for B(t) < first;    R(i) = {u_i1 mod n, ..., u_ir mod n},    n blocks, causal: the i + 1 up to block i
+        P(t) = everything for B(t) < first;    R(i): `random` of the blocks that i does not see otherwise, or all where there are fewer
 
-    A sparse attention pattern, O(t). The integers u are drawn once, from torch's generator at construction, and saved with the weights. A
-    random block that is seen anyway is not replaced by another. Zaheer et al. 2020, https://arxiv.org/abs/2007.14062.
+    A sparse attention pattern, O(t). The draws come from integers u, drawn once from torch's generator at construction and saved with the
+    weights; all heads share them (in the paper each head draws its own). The causal form, which the paper does not have, intersects
+    everything with s <= t and draws among the blocks of the past. Zaheer et al. 2020, https://arxiv.org/abs/2007.14062.
     """
 
     aliases = ("Big Bird", "BigBird", "sparse interactions", "sparse attention")
@@ -33,20 +34,40 @@ class BigBird(Sparse):
         self.window = window  # blocks on each side
         self.register_buffer("u", torch.randint(2**31, (ROWS, random)))
 
-    def blocks(self, i: Int[Tensor, "n"], count: Int[Tensor, "b"]) -> Int[Tensor, "#b n _"]:
-        """The blocks that block i sees when there are `count`: none twice, -1 for none."""
-        everybody = torch.arange(self.first // self.block, device=i.device)
+    def blocks(self, i: Int[Tensor, "n"], count: Int[Tensor, "b"], most: int) -> Int[Tensor, "#b n _"]:
+        """The blocks that block i sees when there are `count`, none twice, -1 for none; `most` is as many as there can be."""
+        first = self.first // self.block
+        everybody = torch.arange(first, device=i.device).expand(len(i), -1)
         near = i[:, None] + torch.arange(-self.window, 1 if self.causal else self.window + 1, device=i.device)
-        drawn = self.u[i % ROWS] % (i[None, :, None] + 1 if self.causal else count[:, None, None])
-        found = torch.cat((*(b.expand(*drawn.shape[:-1], -1) for b in (everybody, near)), drawn), -1)
-        twice = (found[..., :, None] == found[..., None, :]).tril(-1).any(-1)
-        found = found.masked_fill(twice | (found > i.max()), -1).clamp(min=-1).sort(-1, descending=True).values
-        return found[..., : int((found >= 0).sum(-1).max())]
+        near = near.where((near >= first) & (near < most), -1)
+        known = torch.cat((everybody.where(everybody < most, -1), near), 1)
+        drawn = self._draw(i, i[None] + 1 if self.causal else count[:, None])
+        found = torch.cat((known.expand(len(drawn), -1, -1), drawn), -1)
+        return found.sort(-1, descending=True).values[..., :most]
+
+    def _draw(self, i: Int[Tensor, "n"], count: Int[Tensor, "#b #n"]) -> Int[Tensor, "#b n r"]:
+        """R(i), by draws without replacement: the k-th is number u mod (m - k) of those of the m others that are not yet taken.
+
+        The others are two runs of blocks: from `first` to the window of i, and from there to the last block.
+        """
+        first = self.first // self.block
+        start = (i - self.window).clamp(min=first)  # the first block of the window, and below the first one behind it
+        behind = (i + (0 if self.causal else self.window)).clamp(min=first - 1) + 1
+        others = start - first + (count - behind).clamp(min=0)
+        taken = others.new_empty((*others.shape, 0))
+        for k, u in enumerate(self.u[i % ROWS].unbind(1)):
+            number = u % (others - k).clamp(min=1)
+            for before in taken.sort(-1).values.unbind(-1):
+                number = number + (number >= before)
+            taken = torch.cat((taken, number[..., None]), -1)
+        drawn = taken + first
+        drawn = drawn + (behind - start)[:, None] * (drawn >= start[:, None])
+        return drawn.where(torch.arange(self.u.shape[1], device=i.device) < others[..., None], -1)
 
     def plan(self, length: int, real: Int[Tensor, "b"]) -> Plan:
         block = min(self.block, length)
         t = torch.arange(-(-length // block) * block, device=real.device).unflatten(0, (-1, block))
-        found = self.blocks(torch.arange(len(t), device=real.device), (real.clamp(min=1) + block - 1) // block)
+        found = self.blocks(torch.arange(len(t), device=real.device), (real.clamp(min=1) + block - 1) // block, len(t))
         s = (found[..., None] * block + t[0]).where(found[..., None] >= 0, -1).flatten(2)
         return t, s.where(s < length, -1)
 
@@ -54,7 +75,10 @@ class BigBird(Sparse):
         """One position. All keys are held, since a later block may draw any of them; only those of the pattern are read."""
         q, new = self.project(x)[:, None].split((x.shape[1], 2 * x.shape[1]), -1)
         kv = torch.cat((*state, new), 1)
-        now = torch.tensor([kv.shape[1] - 1], device=x.device)
-        found = self.blocks(now // self.block, now)[0, 0]
-        s = (found[found >= 0, None] * self.block + torch.arange(self.block, device=x.device)).flatten()
-        return self.output(attend(q, kv[:, s[s <= now]], self.heads)[:, 0]), (kv,)
+        now = kv.shape[1] - 1
+        i = torch.full((1,), now // self.block, device=x.device)
+        found = self.blocks(i, i + 1, now // self.block + 1)[0, 0]
+        s = (found[:, None] * self.block + torch.arange(self.block, device=x.device)).flatten()
+        s = s.where(found.repeat_interleave(self.block, output_size=len(s)) >= 0, now + 1)  # beyond the last: not seen
+        allowed = (s <= now).expand(len(x), 1, -1)
+        return self.output(attend(q, kv[:, s.clamp(max=now)], self.heads, allowed)[:, 0]), (kv,)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.scores.scaled import Scaled
 
 
@@ -22,7 +22,7 @@ class Cross(nn.Module):
 
         Q = A W_Q,   K = B W_K,   V = B W_V,   Y = softmax(Q K^T / sqrt(e)) V W_O        per head, as in `multihead`
 
-    Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; lecture C, section 6.2.
+    B has no order here, so its padding may stand anywhere. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; lecture C, section 6.2.
     """
 
     aliases = ("cross-attention", "encoder-decoder attention")
@@ -32,17 +32,25 @@ class Cross(nn.Module):
         self.heads = heads
         self.query = nn.Linear(width, width)
         self.memory = nn.Linear(width, 2 * width)  # K and V of all heads in one product
-        self.weights = Weights(score(width // heads))
+        self.attend = Attend(score(width // heads))
         self.output = nn.Linear(width, width)
+
+    def score_weights(self) -> list[Tensor]:
+        """W_Q and W_K, the matrices that only the scores depend on."""
+        return [self.query.weight, self.memory.weight.chunk(2)[0]]
+
+    def value_weights(self) -> list[Tensor]:
+        """W_V and W_O, the matrices that values pass through."""
+        return [self.memory.weight.chunk(2)[1], self.output.weight]
 
     def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Remembered:
         k, v = (y.transpose(1, 2) for y in self.memory(memory).unflatten(-1, (2, self.heads, -1)).unbind(2))
-        return Remembered(self.weights.score.key(k), v, keep)
+        return Remembered(self.attend.score.key(k), v, keep)
 
     def forward(self, x: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
-        q = self.weights.score.query(self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2))
+        q = self.attend.score.query(self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2))
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
-        return self.output(self.weights(q, seen.k, seen.v, allowed).transpose(1, 2).flatten(2))
+        return self.output(self.attend(q, seen.k, seen.v, allowed).transpose(1, 2).flatten(2))
 
     def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
         """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""

@@ -3,7 +3,7 @@ from torch import Tensor
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.multihead import Multihead
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.masks import Mask
 from headway.layers.scores.scaled import Scaled
 
@@ -14,7 +14,8 @@ class Hopfield(Multihead):
         xi <- X softmax(beta X^T xi)        `updates` times, X = [k_1 ... k_s]; the last time the values v_s answer in place of the k_s
 
     Each update does not increase E(xi) = -1/beta log sum_s exp(beta k_s . xi) + xi . xi / 2. One update with beta = 1 / sqrt(e) is
-    `multihead`. The states of different queries never meet, so under a causal mask the keys of the past are all that a step needs.
+    `multihead`. beta is a fixed number, not learned, and neither states nor patterns are normalised (the authors' layer can do both).
+    The states of different queries never meet, so under a causal mask the keys of the past are all that a step needs.
     Ramsauer et al. 2020, "Hopfield networks is all you need", https://arxiv.org/abs/2008.02217; lecture C, section 1.4.
     """
 
@@ -25,11 +26,11 @@ class Hopfield(Multihead):
         super().__init__(width, heads, mask)
         if updates < 1:
             raise ConfigError(f"`updates` is {updates}, expected 1 or more", "one update is attention.")
-        self.weights = Retrieval(width // heads, updates, beta)
+        self.attend = Retrieval(width // heads, updates, beta)
 
 
-class Retrieval(Weights):
-    """The weights of the last update and what they make of the values; while somebody records, every update leaves a map."""
+class Retrieval(Attend):
+    """The weights of the last update and what they make of the values; under `recorded`, every update leaves a map."""
 
     def __init__(self, width: int, updates: int, beta: float | None) -> None:
         score = Scaled(width)

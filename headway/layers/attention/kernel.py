@@ -1,4 +1,4 @@
-"""What linear and performer share: attention whose weight is a product of features, phi(q) . phi(k), summed in the cheap order."""
+"""What linear_attention and performer share: attention whose weight is a product of features, phi(q) . phi(k), summed in the cheap order."""
 
 import torch
 import torch.nn.functional as F
@@ -8,6 +8,8 @@ from torch import Tensor, nn
 
 from headway.layers.attention.refusals import wants_causal
 from headway.layers.masks import Mask
+from headway.layers.padding import require_right_padding
+from headway.layers.precision import widened
 
 State = tuple[Float[Tensor, "b h r e"], Float[Tensor, "b h r"], Float[Tensor, "b h"]]
 
@@ -19,14 +21,18 @@ class Kernel(nn.Module):
 
         S = sum_s phi(k_s) v_s^T,    z = sum_s phi(k_s),    y_t = phi(q_t) S / phi(q_t) . z        causal: sums over s <= t
 
-    Nothing over- or underflows: phi is known by its logarithm, and each query and each key is divided by its largest feature. For a
-    query that cancels. For keys the largest one so far, exp(m), goes with the sums, as in an online softmax: m_t depends on s <= t only.
+    phi is computed by its logarithm, and each query and each key is divided by its largest feature. For a query that cancels. For keys the
+    largest one so far, exp(m), goes with the sums, as in an online softmax: m_t depends on s <= t only. What is left to underflow is
+    phi(q) . phi(k) where the two have their largest features in different places. So no feature of a query is less than 5e-31 times its
+    largest (5e-247 in float64): weights are exact where the largest phi(q_t) . phi(k_s) of a query, both divided so, is above 1e-21.
+    Below that they are not, but the answer stays a weighted mean of the values, and gradients stay finite. Half precision is summed in
+    float32.
     """
 
-    def __init__(self, width: int, heads: int, mask: Mask | None, features: int) -> None:
+    def __init__(self, width: int, heads: int, mask: Mask | None, mixer: str, features: int) -> None:
         super().__init__()
         self.heads = heads
-        self.causal = wants_causal(mask, type(self).__name__.lower())
+        self.causal = wants_causal(mask, mixer)
         self.features = features  # per head
         self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
         self.output = nn.Linear(width, width)
@@ -37,9 +43,12 @@ class Kernel(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding; in the causal form padding on the right is invisible already."""
+        require_right_padding(keep)
+        if not x.numel():
+            return self.output(x)
         q, k, v = (y.transpose(1, 2) for y in self._split(x))  # b h t e
         a, v = self.logarithm(k), F.pad(v, (0, 1), value=1.0)  # the last column of S is then z
-        q = _scaled(self.logarithm(q))[0]
+        q = _floored(_scaled(self.logarithm(q))[0])
         if self.causal:
             y = _prefix(q, *_scaled(a), v)
         else:
@@ -47,33 +56,38 @@ class Kernel(nn.Module):
                 a = a.masked_fill(~keep[:, None, :, None], float("-inf"))
             m = a.detach().amax((2, 3), keepdim=True).clamp(min=torch.finfo(a.dtype).min)  # a row of nothing but padding has no largest
             y = q @ ((a - m).exp_().mT @ v)  # in place, here and below: memory is what long sequences wait for
-        return self.output(rearrange(_ratio(y), "b h t e -> b t (h e)"))
+        return self.output(rearrange(_ratio(y), "b h t e -> b t (h e)").to(x.dtype))
 
     def _split(self, x: Float[Tensor, "*b d"]) -> tuple[Tensor, ...]:
         """Q, K and V, each "*b h e"."""
-        return self.project(x).unflatten(-1, (3, self.heads, -1)).unbind(-3)
+        return widened(self.project(x)).unflatten(-1, (3, self.heads, -1)).unbind(-3)
 
     def start(self, batch: int) -> State:
         """S, z and m of nothing: the state never grows."""
-        like = self.output.weight
+        like = widened(self.output.weight[:, :0])
         s = like.new_zeros(batch, self.heads, self.features, like.shape[0] // self.heads)
         return s, s[..., 0].clone(), like.new_full((batch, self.heads), float("-inf"))
 
     def step(self, x: Float[Tensor, "b d"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         """One position, given the sums over those before it."""
         q, k, v = self._split(x)  # b h e
-        q, (k, m) = _scaled(self.logarithm(q))[0], _scaled(self.logarithm(k))
+        q, (k, m) = _floored(_scaled(self.logarithm(q))[0]), _scaled(self.logarithm(k))
         largest = torch.maximum(state[2], m)
         old, new = (state[2] - largest).exp()[..., None], k * (m - largest).exp()[..., None]
         s, z = state[0] * old[..., None] + new[..., None] * v[..., None, :], state[1] * old + new
         y = _ratio((q[..., None, :] @ torch.cat((s, z[..., None]), -1)).squeeze(-2))
-        return self.output(rearrange(y, "b h e -> b (h e)")), (s, z, largest)
+        return self.output(rearrange(y, "b h e -> b (h e)").to(x.dtype)), (s, z, largest)
 
 
 def _scaled(a: Float[Tensor, "*b r"]) -> tuple[Float[Tensor, "*b r"], Float[Tensor, "*b"]]:
     """phi = exp(a) divided by its largest feature exp(m), and m. What cancels needs no gradient."""
     m = a.detach().amax(-1)
     return (a - m[..., None]).exp_(), m
+
+
+def _floored(phi: Float[Tensor, "*b r"]) -> Float[Tensor, "*b r"]:
+    """Features that are at most 1, and at least a number whose inverse is far from overflowing."""
+    return phi.clamp(min=torch.finfo(phi.dtype).tiny ** 0.8)
 
 
 def _ratio(y: Float[Tensor, "*b e1"]) -> Tensor:

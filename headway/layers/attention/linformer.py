@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from headway.core.errors import ConfigError
 from headway.layers.attention.refusals import at_least, wants_causal
 from headway.layers.masks import Mask
+from headway.layers.padding import require_right_padding
 
 
 class Linformer(nn.Module):
@@ -29,7 +30,7 @@ class Linformer(nn.Module):
         if wants_causal(mask, "linformer"):
             raise ConfigError(
                 "`linformer` cannot be causal: its projections mix all positions, so the future would leak into the past",
-                "take `performer`, `linear` or `longformer`, or leave the mask out.",
+                "take `performer`, `linear_attention` or `longformer`, or leave the mask out.",
             )
         self.heads = heads
         self.longest = longest
@@ -39,6 +40,7 @@ class Linformer(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding."""
+        require_right_padding(keep)
         length = x.shape[1]
         if length > self.longest:
             raise ConfigError(

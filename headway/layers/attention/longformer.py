@@ -1,3 +1,5 @@
+import copy
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -14,8 +16,10 @@ class Longformer(Sparse):
 
         P(t) = {s : |t - s| <= window * dilation and dilation divides t - s}  +  {s < first};    P(t) = everything for t < first
 
-    A sparse attention pattern, O(t (window + first)). Global and local attention share one set of projections (the paper gives the global
-    ones their own). The state of the causal form is the last `window * dilation` keys and the global ones. Beltagy et al. 2020, https://arxiv.org/abs/2004.05150.
+    A sparse attention pattern, O(t (window + first)). What the global tokens see, they see through projections Q_g, K_g, V_g of their own,
+    which begin as copies of the others, as in the paper. The causal form has none: there a global token is one that all others see, and
+    the state is the last `window * dilation` keys and the global ones. All heads have one dilation. Beltagy et al. 2020,
+    https://arxiv.org/abs/2004.05150.
     """
 
     aliases = ("Longformer", "sliding window attention", "dilated window attention")
@@ -27,6 +31,15 @@ class Longformer(Sparse):
         super().__init__(width, heads, mask, "longformer", first)
         self.window = window  # keys on each side
         self.dilation = dilation
+        self.project_global = copy.deepcopy(self.project) if first and not self.causal else None  # Q_g, K_g, V_g
+
+    def global_projections(
+        self, x: Float[Tensor, "b t d"], q: Float[Tensor, "b t d"], kv: Float[Tensor, "b t 2*d"]
+    ) -> tuple[Float[Tensor, "b first d"], Float[Tensor, "b t 2*d"]]:
+        if self.project_global is None:
+            return super().global_projections(x, q, kv)
+        q_g, kv_g = self.project_global(x).split((x.shape[-1], 2 * x.shape[-1]), -1)
+        return q_g[:, : self.first], kv_g
 
     def plan(self, length: int, real: Int[Tensor, "b"]) -> Plan:
         """Positions with the same remainder modulo the dilation are a sequence of their own, with a plain window."""
@@ -48,8 +61,9 @@ class Longformer(Sparse):
         q, new = self.project(x)[:, None].split((x.shape[1], 2 * x.shape[1]), -1)
         kv = torch.cat((*state, new), 1)
         held = kv.shape[1]
-        i = torch.arange(held, device=x.device)
-        y = attend(q, kv[:, (i < self.first) | ((held - 1 - i) % self.dilation == 0)], self.heads)
+        first = min(self.first, held)
+        near = kv[:, first + (held - 1 - first) % self.dilation :: self.dilation]  # a multiple of the dilation before the latest
+        y = attend(q, torch.cat((kv[:, :first], near), 1), self.heads)
         if held > self.first + self.window * self.dilation:  # the oldest of the window is out of reach from now on
             kv = torch.cat((kv[:, : self.first], kv[:, self.first + 1 :]), 1)
         return self.output(y[:, 0]), (kv,)

@@ -5,8 +5,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.masks import Everything, Mask
+from headway.layers.padding import require_right_padding
 from headway.layers.scores.scaled import Scaled
 
 Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]  # keys, values, and how many positions there were
@@ -18,7 +19,7 @@ class Multihead(nn.Module):
         Q, K, V = X W_Q, X W_K, X W_V        head_i = softmax(Q_i K_i^T / sqrt(e) + log M) V_i        Y = [head_1 ... head_h] W_O
 
     The number of parameters, 4 d^2, does not depend on h. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762.
-    `position` is one that acts inside attention (rotary, alibi, relative): it turns queries and keys, or adds to their scores.
+    `position` is one that acts on scores (rotary, alibi, relative): it turns queries and keys, or adds to their scores.
     """
 
     aliases = ("multi-head attention", "self-attention", "MHSA", "masked attention", "causal attention")
@@ -37,16 +38,18 @@ class Multihead(nn.Module):
         self.mask = mask or Everything()
         self.causal = self.mask.causal
         self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
-        self.weights = Weights(score(width // heads))
+        self.attend = Attend(score(width // heads))
         self.position: Any = position and position(width // heads, heads)
         self.output = nn.Linear(width, width)
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding. Under a causal mask padding on the right is invisible already, so nothing is computed for it."""
+        require_right_padding(keep)
+        if not x.numel():
+            return self.output(x)
         q, k, v = self._split(x, 0)
         causal = self.mask.plain(x.shape[1])
-        bias = self.position and self.position.bias(q, k, 0)
-        y = self.weights(q, k, v, None if causal else self._allowed(x.shape[1], keep), causal, bias)
+        y = self.attend(q, k, v, None if causal else self._allowed(x, keep), causal, self._bias(q, k, 0))
         return self.output(y.transpose(1, 2).flatten(2))
 
     def _split(self, x: Float[Tensor, "b t d"], offset: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -55,18 +58,30 @@ class Multihead(nn.Module):
         They are cut before anything is transposed: the gradients then land in one piece, without copies.
         """
         q, k, v = (y.transpose(1, 2) for y in self.project(x).unflatten(-1, (3, self.heads, -1)).unbind(2))
-        q, k = self.weights.score.query(q), self.weights.score.key(k)
+        q, k = self.attend.score.query(q), self.attend.score.key(k)
         if self.position is not None:
             q, k = self.position.turn(q, offset), self.position.turn(k, offset)
         return q, k, v
 
-    def _allowed(self, length: int, keep: Tensor | None) -> Tensor | None:
-        allowed = None if isinstance(self.mask, Everything) else self.mask.matrix(length, length)
+    def _bias(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"], offset: int) -> Tensor | None:
+        return None if self.position is None else self.position.bias(q, k, offset, self.attend.score.scale)
+
+    def _allowed(self, x: Float[Tensor, "b t d"], keep: Tensor | None) -> Tensor | None:
+        length = x.shape[1]
+        allowed = None if isinstance(self.mask, Everything) else self.mask.matrix(length, length, device=x.device)
         if keep is not None:
             # A padded query sees everything: its output is thrown away, but a row without any key would be NaN.
             padding = keep[:, None, None, :]
             allowed = padding if allowed is None else (allowed & padding) | ~keep[:, None, :, None]
         return allowed
+
+    def score_weights(self) -> list[Tensor]:
+        """W_Q and W_K, the matrices that only the scores depend on."""
+        return list(self.project.weight.chunk(3)[:2])
+
+    def value_weights(self) -> list[Tensor]:
+        """W_V and W_O, the matrices that values pass through."""
+        return [self.project.weight.chunk(3)[2], self.output.weight]
 
     def start(self, batch: int) -> Cache:
         """Nothing seen yet."""
@@ -82,6 +97,6 @@ class Multihead(nn.Module):
         if self.mask.reach is not None and k.shape[2] > self.mask.reach:
             k, v = k[:, :, -self.mask.reach :], v[:, :, -self.mask.reach :]
         kept = k.shape[2]
-        allowed = None if self.mask.plain(kept) else self.mask.matrix(1, kept, past, past + 1 - kept)
-        y = self.weights(q, k, v, allowed, bias=self.position and self.position.bias(q, k, kept - 1))
+        allowed = None if self.mask.plain(kept) else self.mask.matrix(1, kept, past, past + 1 - kept, x.device)
+        y = self.attend(q, k, v, allowed, bias=self._bias(q, k, kept - 1))
         return self.output(y.flatten(1)), (k, v, past + 1)

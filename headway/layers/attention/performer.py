@@ -12,8 +12,9 @@ class Performer(Kernel):
 
         phi(x) = r^(-1/2) exp(W x' - |x'|^2 / 2),    x' = x / e^(1/4),    W of r rows ~ N(0, I)    E phi(q) . phi(k) = exp(q . k / sqrt(e))
 
-    The rows of W are orthogonal in groups of e, which lowers the variance and keeps the mean. W is drawn once, from torch's generator at
-    construction, and saved with the weights. The error of the output falls as r^(-1/2).
+    The rows of W are orthogonal in groups of e, which lowers the variance and keeps the mean. The error of the output falls as r^(-1/2).
+    W is drawn from torch's generator at construction and saved with the weights. The paper draws it anew from time to time, so that no
+    unlucky draw stays: `redraw` does that, and training calls it only where a person asks for it.
     Choromanski et al. 2020, https://arxiv.org/abs/2009.14794.
     """
 
@@ -23,13 +24,18 @@ class Performer(Kernel):
 
     def __init__(self, width: int, heads: int, mask: Mask | None = None, features: int = 256) -> None:
         at_least(1, features=features)
-        super().__init__(width, heads, mask, features)
+        super().__init__(width, heads, mask, "performer", features)
         self.register_buffer("w", orthogonal(features, width // heads))
+
+    @torch.no_grad()
+    def redraw(self) -> None:
+        """New features in place of W. States of `step` that were made with the old ones are of no use any more."""
+        self.w.copy_(orthogonal(*self.w.shape))
 
     def logarithm(self, x: Float[Tensor, "*b e"]) -> Float[Tensor, "*b r"]:
         """Without log r^(-1/2), which cancels."""
         x = x * x.shape[-1] ** -0.25
-        return (x @ self.w.T).sub_(x.square().sum(-1, keepdim=True) / 2)
+        return (x @ self.w.T.to(x.dtype)).sub_(x.square().sum(-1, keepdim=True) / 2)
 
 
 def orthogonal(features: int, width: int) -> Float[Tensor, "r e"]:

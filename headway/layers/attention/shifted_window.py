@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.scores.scaled import Scaled
 
 
@@ -22,7 +22,6 @@ class ShiftedWindow(nn.Module):
 
     aliases = ("Swin attention", "shifted window attention", "W-MSA", "SW-MSA")
     roles = {"table": "table"}
-    shape = "grid"
 
     def __init__(self, width: int, heads: int, window: int, shift: int) -> None:
         super().__init__()
@@ -32,7 +31,7 @@ class ShiftedWindow(nn.Module):
             )
         self.heads, self.window, self.shift = heads, window, shift
         self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
-        self.weights = Weights(Scaled(width // heads))
+        self.attend = Attend(Scaled(width // heads))
         self.output = nn.Linear(width, width)
         self.table = nn.Parameter(torch.empty((2 * window - 1) ** 2, heads))
         nn.init.trunc_normal_(self.table, std=0.02)
@@ -52,8 +51,8 @@ class ShiftedWindow(nn.Module):
         bias = self.table[self.places].permute(2, 0, 1).repeat(windows, 1, 1).unsqueeze(0)
         allowed = None
         if down or right or any(shifts):
-            allowed = self._allowed((rows, columns), shifts).repeat_interleave(self.heads, 0).unsqueeze(0).to(x.device)
-        y = self.weights(q, k, v, allowed, bias=bias)
+            allowed = self._allowed((rows, columns), shifts, x.device).repeat_interleave(self.heads, 0).unsqueeze(0)
+        y = self.attend(q, k, v, allowed, bias=bias)
         y = rearrange(y, "b (y x h) (i j) e -> b (y i) (x j) (h e)", h=self.heads, i=w, x=x.shape[2] // w)
         return self.output(y.roll(shifts, (1, 2))[:, :rows, :columns])
 
@@ -63,12 +62,12 @@ class ShiftedWindow(nn.Module):
         y, x = torch.arange(w * w) // w, torch.arange(w * w) % w
         return (y[:, None] - y[None, :] + w - 1) * (2 * w - 1) + x[:, None] - x[None, :] + w - 1
 
-    def _allowed(self, sizes: tuple[int, int], shifts: list[int]) -> Bool[Tensor, "n t s"]:
+    def _allowed(self, sizes: tuple[int, int], shifts: list[int], device: torch.device) -> Bool[Tensor, "n t s"]:
         """Who sees whom in each of n windows: patches of one region, that is, neighbours also before the grid was rolled."""
         labels = []
         for size, shift in zip(sizes, shifts, strict=True):
             whole = size + -size % self.window
-            place = torch.arange(whole) + shift  # where a patch stood before rolling; beyond `whole` it came around the edge
+            place = torch.arange(whole, device=device) + shift  # where a patch stood before rolling; beyond `whole` it came around the edge
             labels.append(((place >= whole).long(), place % whole < size))
         (round_y, real_y), (round_x, real_x) = labels
         region = torch.where(real_y[:, None] & real_x, 2 * round_y[:, None] + round_x, -1)  # padding sees padding: no row is empty

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from headway.layers.attention.refusals import wants_causal
 from headway.layers.masks import Mask
+from headway.layers.padding import require_right_padding
 
 Plan = tuple[Int[Tensor, "n q"], Int[Tensor, "#b n k"]]
 Cache = tuple[Float[Tensor, "b _ _"]]  # keys and values side by side
@@ -53,6 +54,9 @@ class Sparse(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding; in the causal form padding on the right is invisible already."""
+        require_right_padding(keep)
+        if not x.numel():
+            return self.output(x)
         batch, length, width = x.shape
         keep = None if self.causal else keep
         positions = torch.arange(length, device=x.device)
@@ -61,15 +65,21 @@ class Sparse(nn.Module):
         allowed = self.keeps(t[:, :, None], s[:, :, None, :])  # b n q k
         if keep is not None:
             allowed = allowed & keep[row, keys][:, :, None, :]
-        # A query without any key (padding, or the rest of the last block) is thrown away, but NaN in some kernels: let it see everything.
+        # A query without any key (padding, or the rest of the last block) is dropped later, but NaN in some kernels: it sees everything.
         allowed = (allowed | ~allowed.any(-1, keepdim=True)).expand(batch, -1, -1, -1)
         q, kv = self.project(x).split((width, 2 * width), -1)
         y = attend(q[row, queries].flatten(0, 1), kv[row, keys].flatten(0, 1), self.heads, allowed.flatten(0, 1))
         y = y.reshape(batch, -1, width)[:, t.flatten().argsort()[:length]]
         if self.first and not self.causal:
             some = None if keep is None else (keep | ~keep.any(1, keepdim=True))[:, None, :]
-            y = torch.cat((attend(q[:, : self.first], kv, self.heads, some), y[:, self.first :]), 1)
+            y = torch.cat((attend(*self.global_projections(x, q, kv), self.heads, some), y[:, self.first :]), 1)
         return self.output(y)
+
+    def global_projections(
+        self, x: Float[Tensor, "b t d"], q: Float[Tensor, "b t d"], kv: Float[Tensor, "b t 2*d"]
+    ) -> tuple[Float[Tensor, "b first d"], Float[Tensor, "b t 2*d"]]:
+        """Queries of the global positions, and the keys and values that they look at: here those of everybody."""
+        return q[:, : self.first], kv
 
     def start(self, batch: int) -> Cache:
         """Keys and values of nothing, side by side."""

@@ -6,8 +6,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.masks import Causal, Mask
+from headway.layers.padding import require_right_padding
 from headway.layers.positions.relative import Relative
 from headway.layers.scores.scaled import Scaled
 
@@ -35,7 +36,7 @@ class TransformerXL(nn.Module):
         self.heads, self.segment, self.memory = heads, segment, memory
         self.query = nn.Linear(width, width)
         self.remember = nn.Linear(width, 2 * width)  # K and V of all heads
-        self.weights = Weights(Scaled(width // heads))
+        self.attend = Attend(Scaled(width // heads))
         self.position = Relative(width // heads, heads)
         self.output = nn.Linear(width, width)
 
@@ -44,19 +45,23 @@ class TransformerXL(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of everything real, so `keep` changes nothing."""
+        require_right_padding(keep)
+        if not x.numel():
+            return self.output(x)
         b, t, _ = x.shape
         size = min(self.segment, t)
         n = -(-t // size)
         x = F.pad(x, (0, 0, 0, n * size - t))
         q = self.query(x).unflatten(-1, (self.heads, -1)).unflatten(1, (n, size)).flatten(0, 1).transpose(1, 2)  # (b n) h t e
         k, v = (y.unflatten(1, (n, size)).flatten(0, 1).transpose(1, 2) for y in self._keys(x))
-        allowed, past = torch.ones(size, size, dtype=torch.bool).tril(), 0
+        allowed, past = torch.ones(size, size, dtype=torch.bool, device=x.device).tril(), 0
         if n > 1:
             past = self.memory
             k, v = (torch.cat((old, new), 2) for old, new in zip(self._behind(x.detach(), n, size), (k, v), strict=True))
-            real = torch.arange(n)[:, None] * size + torch.arange(-past, 0) >= 0  # there is nothing before the beginning
+            before = torch.arange(-past, 0, device=x.device)
+            real = torch.arange(n, device=x.device)[:, None] * size + before >= 0  # there is nothing before the beginning
             allowed = torch.cat((real[:, None].expand(n, size, past), allowed.expand(n, size, size)), -1).repeat(b, 1, 1)[:, None]
-        y = self.weights(q, k, v, allowed, bias=self.position.bias(q, k, past))
+        y = self.attend(q, k, v, allowed, bias=self.position.bias(q, k, past))
         return self.output(y.transpose(1, 2).flatten(2).unflatten(0, (b, n)).flatten(1, 2)[:, :t])
 
     def _behind(self, x: Float[Tensor, "b t d"], n: int, size: int) -> list[Tensor]:
@@ -75,5 +80,5 @@ class TransformerXL(nn.Module):
         k, v = (torch.cat((old, new.transpose(1, 2)), 2) for old, new in zip((keys, values), self._keys(x.unsqueeze(1)), strict=True))
         seen = min(past + 1, past % self.segment + 1 + self.memory)  # a new segment forgets all but its memory
         k, v = k[:, :, -seen:], v[:, :, -seen:]
-        y = self.weights(q, k, v, bias=self.position.bias(q, k, seen - 1))
+        y = self.attend(q, k, v, bias=self.position.bias(q, k, seen - 1))
         return self.output(y.flatten(1)), (k, v, past + 1)

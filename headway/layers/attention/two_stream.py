@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway.layers.attention.weights import Weights
+from headway.layers.attention.attend import Attend
 from headway.layers.positions.relative import Relative
 from headway.layers.scores.scaled import Scaled
 
@@ -20,14 +20,13 @@ class TwoStream(nn.Module):
     """
 
     aliases = ("two-stream self-attention", "XLNet attention")
-    shape = "two streams"
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
         self.query = nn.Linear(width, width)
         self.remember = nn.Linear(width, 2 * width)  # K and V of all heads
-        self.weights = Weights(Scaled(width // heads))
+        self.attend = Attend(Scaled(width // heads))
         self.position = Relative(width // heads, heads)
         self.output = nn.Linear(width, width)
 
@@ -44,8 +43,8 @@ class TwoStream(nn.Module):
         k, v = self._keys(h)
         seen, asked = visible(rank)
         q, p = self._ask(h), self._ask(g)
-        h = self.weights(q, k, v, seen, bias=self.position.bias(q, k, 0))
-        g = self.weights(p, k, v, asked, bias=self.position.bias(p, k, 1))
+        h = self.attend(q, k, v, seen, bias=self.position.bias(q, k, 0))
+        g = self.attend(p, k, v, asked, bias=self.position.bias(p, k, 1))
         return self.output(h.transpose(1, 2).flatten(2)), self.output(g.transpose(1, 2).flatten(2))
 
     def start(self, batch: int) -> Cache:
@@ -57,7 +56,7 @@ class TwoStream(nn.Module):
         """From left to right: the content of one place, and the query for the next."""
         k, v = (torch.cat((old, new), 2) for old, new in zip(state[:2], self._keys(h.unsqueeze(1)), strict=True))
         q = self._ask(torch.stack((h, g), 1))  # at places p and p + 1, where p is the last key's
-        y = self.output(self.weights(q, k, v, bias=self.position.bias(q, k, state[2])).transpose(1, 2).flatten(2))
+        y = self.output(self.attend(q, k, v, bias=self.position.bias(q, k, state[2])).transpose(1, 2).flatten(2))
         return y[:, 0], y[:, 1], (k, v, state[2] + 1)
 
 

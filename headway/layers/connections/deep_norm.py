@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -48,19 +48,24 @@ def deep_decoder(decoder: int) -> Deep:
     return Deep((3 * decoder) ** 0.25, (12 * decoder) ** -0.25)
 
 
+@runtime_checkable
+class Sublayer(Protocol):
+    """A layer that declares which of its matrices only scores depend on, and which ones values pass through."""
+
+    def score_weights(self) -> list[Tensor]: ...
+
+    def value_weights(self) -> list[Tensor]: ...
+
+
 def deep_initialise(blocks: nn.Module, beta: float) -> None:
     """Glorot's normal weights in all blocks: gain 1 for queries and keys, gain beta on the way of the values.
 
     That way is the value projection, the output projection and the feed-forward network; it scales what F adds, and nothing else does.
+    Layers declare which of their matrices are which.
     """
-    for name, weight in blocks.named_parameters():
-        owner = name.removesuffix(".weight").rsplit(".", 1)[-1]
-        if owner == "query":
-            glorot_normal(weight)
-        elif owner in ("output", "up", "down"):
-            glorot_normal(weight, beta)
-        elif owner in ("project", "memory"):  # Q, K, V or K, V on top of each other, d rows each
-            *others, value = weight.split(weight.shape[1])
-            for other in others:
-                glorot_normal(other)
-            glorot_normal(value, beta)
+    for module in blocks.modules():
+        if isinstance(module, Sublayer):
+            for weight in module.score_weights():
+                glorot_normal(weight)
+            for weight in module.value_weights():
+                glorot_normal(weight, beta)

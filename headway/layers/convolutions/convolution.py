@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from headway.core.errors import ConfigError
 from headway.layers.convolutions.boundaries import Boundary, Circular
 from headway.layers.convolutions.sizes import demand_sizes
+from headway.layers.padding import require_right_padding
 
 
 class Convolution(nn.Module):
@@ -36,6 +37,7 @@ class Convolution(nn.Module):
 
     def forward(self, x: Float[Tensor, "b s i"], keep: Bool[Tensor, "b s"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding, which counts as lying beyond the end. t = s under `Same`, `Causal` and `Circular` with stride 1."""
+        require_right_padding(keep)
         x = self.boundary.pad(x, self.kernel, axis=-2) if keep is None else self.boundary.pad_rows(x, keep, self.kernel)
         return F.conv1d(x.transpose(1, 2), self.weight, self.bias, self.stride).transpose(1, 2)
 

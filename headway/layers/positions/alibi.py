@@ -20,7 +20,7 @@ class Alibi(nn.Module):
     """
 
     aliases = ("ALiBi", "attention with linear biases", "linear biases")
-    inside = True
+    acts = "scores"
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -30,7 +30,10 @@ class Alibi(nn.Module):
     def turn(self, x: Float[Tensor, "b h t e"], offset: int) -> Float[Tensor, "b h t e"]:
         return x
 
-    def bias(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"], offset: int) -> Float[Tensor, "1 h t s"]:
+    def bias(
+        self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"], offset: int, scale: float | None = None
+    ) -> Float[Tensor, "1 h t s"]:
+        """The slopes are those of the finished scores, so the scale of the score does not matter."""
         t = torch.arange(offset, offset + q.shape[2], device=q.device)[:, None]
         s = torch.arange(k.shape[2], device=q.device)[None, :]
         return (-self.slopes * (t - s).abs()).to(q.dtype).unsqueeze(0)

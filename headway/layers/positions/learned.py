@@ -13,6 +13,7 @@ class Learned(nn.Module):
 
     aliases = ("learned positional embedding", "learned positional encoding")
     roles = {"table": "table"}
+    acts = "inputs"
 
     def __init__(self, width: int, longest: int = 1024) -> None:
         super().__init__()

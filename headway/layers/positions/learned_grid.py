@@ -14,7 +14,7 @@ class LearnedGrid(nn.Module):
 
     aliases = ("2-D positional embedding", "2D learned positions", "patch positions")
     roles = {"rows": "table", "columns": "table"}
-    shape = "grid"
+    acts = "inputs"
 
     def __init__(self, width: int, longest: int = 64) -> None:
         super().__init__()

@@ -11,21 +11,22 @@ class Sinusoidal(nn.Module):
     """
 
     aliases = ("sinusoidal positional encoding", "positional encoding")
+    acts = "inputs"
 
     def __init__(self, width: int, longest: int = 1024) -> None:
         super().__init__()
         self.width = width
-        self.register_buffer("table", self._rows(0, longest), persistent=False)
+        self.register_buffer("table", self._rows(0, longest, torch.empty(0)), persistent=False)
         self.table: Tensor
 
-    def _rows(self, start: int, stop: int) -> Float[Tensor, "t d"]:
-        t = torch.arange(start, stop, dtype=torch.float64)[:, None]
-        w = 10000.0 ** (-torch.arange(0, self.width, 2, dtype=torch.float64) / self.width)
+    def _rows(self, start: int, stop: int, like: Tensor) -> Float[Tensor, "t d"]:
+        t = torch.arange(start, stop, dtype=torch.float64, device=like.device)[:, None]
+        w = 10000.0 ** (-torch.arange(0, self.width, 2, dtype=torch.float64, device=like.device) / self.width)
         rows = torch.stack((torch.sin(t * w), torch.cos(t * w)), -1).flatten(1)[:, : self.width]
-        return rows.to(torch.get_default_dtype())
+        return rows.to(like.dtype)
 
     def forward(self, length: int, offset: int = 0) -> Float[Tensor, "t d"]:
         """Positions offset .. offset + length - 1."""
         if offset + length > len(self.table):
-            return self._rows(offset, offset + length).to(self.table)
+            return self._rows(offset, offset + length, self.table)
         return self.table[offset : offset + length]

@@ -1,6 +1,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from headway.layers.padding import require_right_padding
 from headway.layers.recurrences.scan import linear_scan
 
 State = tuple[Float[Tensor, "b d"]]
@@ -30,4 +31,5 @@ class GatedScan(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
+        require_right_padding(keep)
         return linear_scan(*self.coefficients(x))

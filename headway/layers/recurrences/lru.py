@@ -5,7 +5,8 @@ from jaxtyping import Complex
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
-from headway.layers.recurrences.diagonal import Diagonal
+from headway.layers.precision import widened
+from headway.layers.recurrences.diagonal import Diagonal, skip
 
 
 class LRU(Diagonal):
@@ -13,7 +14,7 @@ class LRU(Diagonal):
 
         h_t = lambda * h_{t-1} + gamma * B x_t        y_t = Re(C h_t) + D x_t        lambda = exp(-exp(nu) + i exp(theta))
 
-    lambda begins uniformly on the ring r_min < |lambda| < r_max, which takes a uniform r^2, not r (erratum C19):
+    D is a vector, as in the paper, where `inputs` equals `width`, and otherwise a matrix. lambda begins uniformly on the ring r_min < |lambda| < r_max, which takes a uniform r^2, not r (erratum C19):
     nu = log(-1/2 log(u (r_max^2 - r_min^2) + r_min^2)). gamma begins at sqrt(1 - |lambda|^2), which gives the states of white noise the
     variance of the noise. Orvieto et al. 2023, "Resurrecting recurrent neural networks for long sequences",
     https://arxiv.org/abs/2303.06349; lecture C.
@@ -21,7 +22,7 @@ class LRU(Diagonal):
 
     aliases = ("linear recurrent unit", "Resurrecting recurrent neural networks")
     sees, needs_positions = "past", False
-    roles = {"nu": "rate", "theta": "rate", "gamma": "rate", "B": "map", "C": "map", "D": "matrix"}
+    roles = {"nu": "rate", "theta": "rate", "gamma": "rate", "B": "map", "C": "map"}
 
     def __init__(self, inputs: int, width: int, states: int = 64, r_min: float = 0.9, r_max: float = 0.999) -> None:
         super().__init__()
@@ -35,9 +36,10 @@ class LRU(Diagonal):
         self.gamma = nn.Parameter(0.5 * (1 - squared).log())  # its logarithm, which keeps it positive
         self.B = nn.Parameter(torch.randn(states, inputs, 2) / math.sqrt(2 * inputs))
         self.C = nn.Parameter(torch.randn(width, states, 2) / math.sqrt(states))
-        self.D = nn.Parameter(torch.randn(width, inputs) / math.sqrt(inputs))
+        self.D = skip(inputs, width)
 
     def poles(self) -> tuple[Complex[Tensor, "n"], Complex[Tensor, "n"]]:
         # exp(-exp(nu)) lies in (0, 1) on paper; both ends are kept out of reach of rounding as well, and so is an infinite angle.
-        decay = self.nu.exp().clamp(max=80.0) + 8 * torch.finfo(self.nu.dtype).eps
-        return torch.polar((-decay).exp(), self.theta.exp().clamp(max=100.0)), self.gamma.exp() + 0j
+        nu, theta, gamma = (widened(p) for p in (self.nu, self.theta, self.gamma))
+        decay = nu.exp().clamp(max=80.0) + 8 * torch.finfo(nu.dtype).eps
+        return torch.polar((-decay).exp(), theta.exp().clamp(max=100.0)), gamma.exp() + 0j

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from headway.layers.padding import require_right_padding
 from headway.layers.recurrences.scan import linear_scan, solve
 
 State = tuple[Float[Tensor, "b c k"], Float[Tensor, "b n c"]]
@@ -62,6 +63,9 @@ class Mamba(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
+        require_right_padding(keep)
+        if not x.numel():
+            return x.new_zeros(*x.shape[:2], self.output.out_features)
         u, z = self.input(x).chunk(2, -1)
         v = F.silu(self.convolution(u.mT)[..., : x.shape[1]].mT)
         dt, b, c = self._select(v)

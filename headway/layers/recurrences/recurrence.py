@@ -7,6 +7,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import cached
 
+from headway.layers.padding import require_right_padding
+
 State = tuple[Float[Tensor, "b d"], ...]
 
 
@@ -45,37 +47,37 @@ class GatedRecurrence(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
+        require_right_padding(keep)
         return self.scan(x)[0]
 
     def scan(
-        self,
-        x: Float[Tensor, "b t i"],
-        keep: Bool[Tensor, "b t"] | None = None,
-        state: State | None = None,
-        backward: bool = False,
+        self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None, state: State | None = None
     ) -> tuple[Float[Tensor, "b t d"], State]:
         """All outputs and the last state. At padding the state stands still, so the last state is that of the last real token."""
+        require_right_padding(keep)
         state = state or self.start(x.shape[0])
+        if not x.numel():
+            return x.new_zeros(*x.shape[:2], self.width), state
         if self.fused is not None and (keep is None or bool(keep.all())):
-            return self._fuse(x, state, backward)
+            return self._fuse(x, state)
         with cached():  # a parametrized matrix is computed once for all positions
-            return self._walk(x, keep, state, backward)
+            return self._walk(x, keep, state)
 
-    def _fuse(self, x: Float[Tensor, "b t i"], state: State, backward: bool) -> tuple[Float[Tensor, "b t d"], State]:
+    def _fuse(self, x: Float[Tensor, "b t i"], state: State) -> tuple[Float[Tensor, "b t d"], State]:
         weights = [self.input.weight, self.hidden.weight, self.input.bias, self.hidden.bias]
         before = tuple(z.unsqueeze(0) for z in state)  # layers come first in torch
         options = {"has_biases": True, "num_layers": 1, "dropout": 0.0, "train": self.training, "bidirectional": False, "batch_first": True}
-        y, *after = self.fused(x.flip(1) if backward else x, before if self.vectors > 1 else before[0], weights, **options)
-        return y.flip(1) if backward else y, tuple(z.squeeze(0) for z in after)
+        y, *after = self.fused(x, before if self.vectors > 1 else before[0], weights, **options)
+        return y, tuple(z.squeeze(0) for z in after)
 
     def _walk(
-        self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None, state: State, backward: bool
+        self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None, state: State
     ) -> tuple[Float[Tensor, "b t d"], State]:
         """The written-out cell, position by position."""
         wx = self.input(x).unbind(1)
         padded = [False] * len(wx) if keep is None else (~keep.all(0)).tolist()
         outputs: list[Tensor] = [x] * len(wx)
-        for t in reversed(range(len(wx))) if backward else range(len(wx)):
+        for t in range(len(wx)):
             after = self.cell(wx[t], state)
             if keep is not None and padded[t]:
                 after = tuple(torch.where(keep[:, t, None], new, old) for new, old in zip(after, state, strict=True))

@@ -6,6 +6,8 @@ from jaxtyping import Bool, Complex, Float
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
+from headway.layers.padding import require_right_padding
+from headway.layers.precision import widened, without_autocast
 
 State = tuple[Complex[Tensor, "b d n"]]
 
@@ -15,7 +17,9 @@ class S4(nn.Module):
 
         h' = A h + u,  y = 2 Re(C h) + D u        lambda = exp(dt A)        K_s = 2 Re(C (lambda - 1) / A lambda^s)
 
-    This is S4D-Lin: A_n = -1/2 + i pi n, zero-order hold. The channels are mixed before and after: u = W x, z = GLU(V GELU(y)).
+    This is S4D-Lin: A_n = -1/2 + i pi n, zero-order hold; the dense HiPPO matrix of the first S4 paper is not here. The channels are mixed
+    before and after: u = W x, z = GLU(V GELU(y)). The Fourier transform rounds all positions together: in float32 the future changes the
+    past by about 1e-7 of the largest value. Half precision is computed in float32.
     Gu, Goel, Re 2022, https://arxiv.org/abs/2111.00396; Gu, Gupta, Goel, Re 2022, https://arxiv.org/abs/2206.11893.
     """
 
@@ -39,24 +43,25 @@ class S4(nn.Module):
 
     def poles(self) -> tuple[Complex[Tensor, "d n"], Complex[Tensor, "d n"]]:
         """log lambda = dt A, and what is read of a written one, 2 C (lambda - 1) / A."""
-        a = torch.complex(-self.decay.exp(), self.omega)
-        z = a * self.dt.exp()
-        return z, 2 * torch.view_as_complex(self.C) * z.expm1() / a
+        a = torch.complex(-widened(self.decay).exp(), widened(self.omega))
+        z = a * widened(self.dt).exp()
+        return z, 2 * torch.view_as_complex(widened(self.C)) * z.expm1() / a
 
     def _mix(self, y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         return F.glu(self.output(F.gelu(y)), -1)
 
     def start(self, batch: int) -> State:
-        return (torch.view_as_complex(self.C.new_zeros(batch, *self.C.shape)),)
+        return (torch.view_as_complex(widened(self.C.new_zeros(batch, *self.C.shape))),)
 
     def step(self, x: Float[Tensor, "b i"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         z, read = self.poles()
         u = self.input(x)
         h = z.exp() * state[0] + u[..., None]
-        return self._mix((read * h).real.sum(-1) + self.D * u), (h,)
+        return self._mix((read * h).real.sum(-1).to(u.dtype) + self.D * u), (h,)
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
+        require_right_padding(keep)
         return self._mix(self.convolve(self.input(x)))
 
     def kernel(self, length: int) -> Float[Tensor, "d t"]:
@@ -66,15 +71,19 @@ class S4(nn.Module):
         in place of a table of d * n * length.
         """
         z, read = self.poles()
-        c = math.isqrt(length - 1) + 1
+        c = math.isqrt(max(0, length - 1)) + 1
         j = torch.arange(c, device=z.device)
         rows, columns = read[:, None] * (z[:, None] * (j * c)[:, None]).exp(), (z[..., None] * j).exp()  # "d i n", "d n j"
         left, right = torch.cat((rows.real, -rows.imag), -1), torch.cat((columns.real, columns.imag), 1)
-        return (left @ right).flatten(1)[:, :length]  # the real part of a product of complex matrices
+        with without_autocast(z.device):
+            whole = left @ right  # the real part of a product of complex matrices
+        return whole.flatten(1)[:, :length]
 
     def convolve(self, u: Float[Tensor, "b t d"]) -> Float[Tensor, "b t d"]:
         """y = K * u + D u by fast Fourier transform: no state is ever stored for all positions."""
         t = u.shape[1]
         size = 1 << (2 * t - 1).bit_length()  # zeros behind the sequence keep its end from reaching its beginning
-        y = torch.fft.irfft(torch.fft.rfft(u.mT, size) * torch.fft.rfft(self.kernel(t), size), size)
-        return y[..., :t].mT + self.D * u
+        if not u.numel():  # no transform of nothing
+            return u
+        y = torch.fft.irfft(torch.fft.rfft(widened(u).mT, size) * torch.fft.rfft(self.kernel(t), size), size)
+        return y[..., :t].mT.to(u.dtype) + self.D * u

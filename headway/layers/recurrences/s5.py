@@ -5,7 +5,8 @@ from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
-from headway.layers.recurrences.diagonal import Diagonal
+from headway.layers.precision import widened
+from headway.layers.recurrences.diagonal import Diagonal, skip
 
 
 def hippo(states: int) -> tuple[Complex[Tensor, "n"], Complex[Tensor, "m n"]]:
@@ -25,12 +26,13 @@ class S5(Diagonal):
         h' = A h + B x,  y = Re(C h) + D x        lambda = exp(dt A)        gain = (lambda - 1) / A        (zero-order hold)
 
     A begins with the eigenvalues of HiPPO-N, B and C in its basis; of each conjugate pair one state is kept and counted twice in C. The
-    real parts of A are -exp(.), so the system stays stable. Smith, Warrington, Linderman 2023, https://arxiv.org/abs/2208.04933.
+    real parts of A are -exp(.), so the system stays stable. D is a vector, as in the paper, where `inputs` equals `width`, and otherwise a
+    matrix; HiPPO-N is one block (the paper also tries several). Smith, Warrington, Linderman 2023, https://arxiv.org/abs/2208.04933.
     """
 
     aliases = ("simplified state space", "S5 state space", "MIMO state space")
     sees, needs_positions = "past", False
-    roles = {"dt": "rate", "decay": "rate", "omega": "rate", "B": "map", "C": "map", "D": "matrix"}
+    roles = {"dt": "rate", "decay": "rate", "omega": "rate", "B": "map", "C": "map"}
 
     def __init__(self, inputs: int, width: int, states: int = 64, dt_min: float = 1e-3, dt_max: float = 1e-1) -> None:
         super().__init__()
@@ -45,11 +47,11 @@ class S5(Diagonal):
         c = torch.randn(width, states, dtype=torch.float64) / math.sqrt(states)
         self.B = nn.Parameter(torch.view_as_real(vectors.mH @ b.to(vectors.dtype)).to(kind))
         self.C = nn.Parameter(torch.view_as_real(2 * c.to(vectors.dtype) @ vectors).to(kind))
-        self.D = nn.Parameter(torch.randn(width, inputs) / math.sqrt(inputs))
+        self.D = skip(inputs, width)
 
     def continuous(self) -> tuple[Complex[Tensor, "n"], Float[Tensor, "n"]]:
         """A and dt."""
-        return torch.complex(-self.decay.exp(), self.omega), self.dt.exp()
+        return torch.complex(-widened(self.decay).exp(), widened(self.omega)), widened(self.dt).exp()
 
     def poles(self) -> tuple[Complex[Tensor, "n"], Complex[Tensor, "n"]]:
         a, dt = self.continuous()

@@ -8,19 +8,27 @@ from headway.layers.scores.product import Product
 
 
 class Unit(torch.autograd.Function):
-    """y = x / |x| along the last axis, with dx = (dy - y (y . dy)) / |x|: half the passes that autograd needs."""
+    """y = x r with r = 1 / |x| along the last axis, dx = (dy - y (y . dy)) r: half the passes that autograd needs.
+
+    r is an output, though nobody asks for it, because outputs that are saved have gradients of their own (dr / dx = -r^2 y): so second
+    derivatives are right. Where |x| is below 1e-12 (in float16 below its smallest number), it counts as that.
+    """
 
     @staticmethod
-    def forward(ctx: Any, x: Float[Tensor, "*b e"]) -> Float[Tensor, "*b e"]:
-        r = torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_min_(1e-12).reciprocal_()
+    def forward(ctx: Any, x: Float[Tensor, "*b e"]) -> tuple[Float[Tensor, "*b e"], Float[Tensor, "*b 1"]]:
+        least = max(1e-12, torch.finfo(x.dtype).tiny)
+        r = torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_min_(least).reciprocal_()
         y = x * r
         ctx.save_for_backward(y, r)
-        return y
+        ctx.set_materialize_grads(False)
+        return y, r
 
     @staticmethod
-    def backward(ctx: Any, dy: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, dy: Tensor | None, dr: Tensor | None) -> Tensor | None:  # type: ignore[override]
         y, r = ctx.saved_tensors
-        return torch.addcmul(dy, y, torch.linalg.vecdot(y, dy).unsqueeze(-1), value=-1) * r
+        dx = None if dy is None else torch.addcmul(dy, y, torch.linalg.vecdot(y, dy).unsqueeze(-1), value=-1) * r
+        through_r = None if dr is None else -dr * r * r * y
+        return dx if through_r is None else through_r if dx is None else dx + through_r
 
 
 class UnitNorm(Product):
@@ -38,7 +46,7 @@ class UnitNorm(Product):
         self.scale = width**-alpha
 
     def query(self, q: Float[Tensor, "b h t e"]) -> Float[Tensor, "b h t e"]:
-        return Unit.apply(q)
+        return Unit.apply(q)[0]
 
     def key(self, k: Float[Tensor, "b h s e"]) -> Float[Tensor, "b h s e"]:
-        return Unit.apply(k)
+        return Unit.apply(k)[0]

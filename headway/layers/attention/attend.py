@@ -2,8 +2,9 @@
 
     A_ts = softmax_s(e_ts + b_ts + log M_ts),    out_t = sum_s A_ts v_s        (b: what a relative position adds)
 
-Two ways to the same numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever somebody
-asks for the maps (`recorded`), or when the score is not one that the kernel knows; a contract checks that both agree.
+A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same numbers: the
+fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked for (`recorded`), and for
+scores that the kernel cannot compute; a contract checks that both agree.
 """
 
 import contextlib
@@ -16,13 +17,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 
-class Weights(nn.Module):
-    """Attention weights A from a score, and what they make of the values. Holds no parameters but the score's."""
+class Attend(nn.Module):
+    """Attention weights A from a score, and the values weighted by them. Holds no parameters but the score's."""
 
     def __init__(self, score: nn.Module) -> None:
         super().__init__()
         self.score: Any = score
-        self.maps: list[Tensor] | None = None  # a list while somebody records
+        self.maps: list[Tensor] | None = None  # a list while `recorded` runs
 
     def forward(
         self,
@@ -45,9 +46,10 @@ class Weights(nn.Module):
         e = self.score(q, k)
         if bias is not None:
             e = e + bias
-        if allowed is not None:
-            e = e.masked_fill(~allowed, float("-inf"))
-        a = e.softmax(-1)
+        if allowed is None:
+            a = e.softmax(-1)
+        else:  # a finite number in place of -inf: a row without any key would be NaN, and so would all gradients
+            a = e.masked_fill(~allowed, torch.finfo(e.dtype).min).softmax(-1).masked_fill(~allowed, 0.0)
         if self.maps is not None:
             self.maps.append(a.detach())
         return a @ v
@@ -61,7 +63,7 @@ def recorded(model: nn.Module) -> Iterator[dict[str, list[Tensor]]]:
         model(source, target)
     maps["decoder.0.cross"][0]     # "b h t s" of the first call
     """
-    modules = {name.removesuffix(".weights"): m for name, m in model.named_modules() if isinstance(m, Weights)}
+    modules = {name.removesuffix(".attend"): m for name, m in model.named_modules() if isinstance(m, Attend)}
     maps: dict[str, list[Tensor]] = {name: [] for name in modules}
     for name, module in modules.items():
         module.maps = maps[name]
