@@ -186,9 +186,14 @@ def mixer(name: str) -> Entry:
     raise UnknownName("mixer", name, mixers(), "headway list recurrences")
 
 
+def models_for(reads: str, gives: str) -> dict[str, Entry]:
+    """The models that read this (`tokens`, `pictures`) and give that (`next token`, `target tokens`, `one vector`), by name."""
+    return {n: e for n, e in entries("models").items() if (e.facts.get("reads"), e.facts.get("gives")) == (reads, gives)}
+
+
 def models(task: str) -> dict[str, Entry]:
     """The models of a task, by name."""
-    return {n: e for n, e in entries("models").items() if e.facts.get("task") == task}
+    return models_for("tokens", {"language": "next token", "translation": "target tokens"}[task])
 
 
 def find(words: str) -> list[Entry]:
