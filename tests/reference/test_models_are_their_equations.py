@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from headway.layers.attention.weights import recorded
 from headway.layers.embedding import Embedding
 from headway.models import attention_seq2seq, rnn_seq2seq, transformer
 
@@ -55,7 +56,7 @@ def positions(length: int) -> Tensor:
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @torch.no_grad()
 def test_transformer_is_that_of_torch(norm: str) -> None:
-    ours = stirred(transformer.Transformer(transformer.Config(W, L, H, F, 0.0, norm, share=False), V, V))
+    ours = stirred(transformer.Transformer(transformer.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0, norm=norm, share=False), V, V))
     kind = {"norm_first": norm == "pre", "batch_first": True, "dropout": 0.0}
     final = [nn.LayerNorm(W), nn.LayerNorm(W)] if norm == "pre" else [None, None]
     for theirs, mine in zip(final, (ours.encoder_norm, ours.decoder_norm), strict=True):
@@ -94,15 +95,16 @@ def first_states(model: Any, ids: list[int]) -> tuple[Tensor, list[tuple[Tensor,
     return torch.stack(x), first
 
 
-def decoded(model: Any, ids: list[int], states: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
-    outputs = []
-    for i in ids:
-        x = math.sqrt(W) * model.target.weight[i]
-        for number, cell in enumerate(model.decoder.layers):
-            states[number] = tuple(s[0] for s in cell.cell(cell.input(x)[None], tuple(s[None] for s in states[number])))
-            x = states[number][0]
-        outputs.append(x)
-    return outputs
+def advance(layers: Any, x: Tensor, states: list[tuple[Tensor, ...]]) -> Tensor:
+    """One word read by cells on top of each other, called one by one; `states` is changed."""
+    for number, cell in enumerate(layers):
+        states[number] = tuple(s[0] for s in cell.cell(cell.input(x)[None], tuple(s[None] for s in states[number])))
+        x = states[number][0]
+    return x
+
+
+def embedded(model: Any, ids: list[int]) -> list[Tensor]:
+    return [math.sqrt(W) * model.target.weight[i] for i in ids]
 
 
 @torch.no_grad()
@@ -111,25 +113,51 @@ def test_rnn_seq2seq_is_its_equations() -> None:
     found = model(SOURCE, KEEP, TARGET)
     for row in range(3):
         _, first = first_states(model, SOURCE[row][KEEP[row]].tolist())
-        torch.testing.assert_close(found[row], torch.stack(decoded(model, TARGET[row].tolist(), first)), **CLOSE)
+        expected = [advance(model.decoder.layers, x, first) for x in embedded(model, TARGET[row].tolist())]
+        torch.testing.assert_close(found[row], torch.stack(expected), **CLOSE)
 
 
+@pytest.mark.parametrize("order", ["luong", "feeding", "bahdanau"])
 @pytest.mark.parametrize("score", ["dot", "multiplicative", "additive"])
 @torch.no_grad()
-def test_attention_seq2seq_is_its_equations(score: str) -> None:
-    model = stirred(attention_seq2seq.AttentionSeq2seq(attention_seq2seq.Config(W, L, "lstm", True, score, 0.0, False), V, V))
-    found, s = model(SOURCE, KEEP, TARGET), model.attention.weights.score
+def test_attention_seq2seq_is_its_equations(score: str, order: str) -> None:
+    config = attention_seq2seq.Config(W, L, "lstm", True, score, 0.0, False, order)
+    model = stirred(attention_seq2seq.AttentionSeq2seq(config, V, V))
+    found, decoder = model(SOURCE, KEEP, TARGET), model.decoder
+    s, layers = decoder.attention.weights.score, decoder.layers.layers
     rules = {
         "dot": lambda q, k: q @ k,
         "multiplicative": lambda q, k: q @ s.weight @ k,
         "additive": lambda q, k: s.vector @ torch.tanh(s.key.weight @ k + s.query.weight @ q),
     }
     for row in range(3):
-        encoded, first = first_states(model, SOURCE[row][KEEP[row]].tolist())
-        for t, h in enumerate(decoded(model, TARGET[row].tolist(), first)):
-            alpha = torch.stack([rules[score](h, k) for k in encoded]).softmax(0)
-            expected = torch.tanh(model.combine(torch.cat((h, alpha @ encoded))))
-            torch.testing.assert_close(found[row, t], expected, **CLOSE)
+        encoded, states = first_states(model, SOURCE[row][KEEP[row]].tolist())
+
+        def context(q: Tensor, encoded: Tensor = encoded) -> Tensor:
+            return torch.stack([rules[score](q, k) for k in encoded]).softmax(0) @ encoded
+
+        out = torch.zeros(W)
+        for t, y in enumerate(embedded(model, TARGET[row].tolist())):
+            if order == "bahdanau":
+                c = context(states[-1][0])
+                h = advance(layers, torch.cat((y, c)), states)
+                out = torch.tanh(decoder.combine(torch.cat((h, c, y))))
+            else:
+                h = advance(layers, y if order == "luong" else torch.cat((y, out)), states)
+                out = torch.tanh(decoder.combine(torch.cat((h, context(h)))))
+            torch.testing.assert_close(found[row, t], out, **CLOSE)
+
+
+@pytest.mark.parametrize("order", ["luong", "feeding", "bahdanau"])
+@torch.no_grad()
+def test_attention_seq2seq_records_one_map_of_all_positions(order: str) -> None:
+    model = stirred(attention_seq2seq.AttentionSeq2seq(attention_seq2seq.Config(W, L, order=order), V, V))
+    with recorded(model) as maps:
+        model(SOURCE, KEEP, TARGET)
+    (found,) = maps["decoder.attention"]
+    assert found.shape == (3, 1, 7, 5)
+    torch.testing.assert_close(found.sum(-1), torch.ones(3, 1, 7), **CLOSE)
+    assert not found.masked_select(~KEEP[:, None, None, :]).any()
 
 
 def test_embedding_scales_inputs_and_shares_its_matrix() -> None:
