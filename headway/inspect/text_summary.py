@@ -27,7 +27,7 @@ def summarise_text(run: Run) -> str:
     texts = [(prompt, prompt + "".join(islice(run.generate(prompt, seed=seed), SAMPLE)), "") for seed in (1, 2)]
     write_json(run.folder / "scores.json", cards(found))
     doctor, context = read_json(run.folder / "doctor.json"), run.task.context
-    price = cost(run.model, context)
+    price = cost(run.model, torch.zeros(1, context, dtype=torch.long), per=context)
     page = report_page(
         title=run.folder.name,
         summary={"text": str(doctor.get("text", ""))} | run_facts(run) | {"cost": f"{price}, at {context:,} tokens of context"},
