@@ -6,7 +6,24 @@ from typing import Any
 
 import pytest
 import torch
-from tiny import HEADS, INNER, SMALL, SOURCE, TARGET, TRANSLATE, VOCABULARY, WIDTH, WRITE, model, options
+from tiny import (
+    ACROSS,
+    CHANNELS,
+    CLASSIFY,
+    HEADS,
+    HEIGHT,
+    INNER,
+    SEE,
+    SMALL,
+    SOURCE,
+    TARGET,
+    TRANSLATE,
+    VOCABULARY,
+    WIDTH,
+    WRITE,
+    model,
+    options,
+)
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
@@ -27,6 +44,8 @@ def text(length: int = LENGTH) -> Tensor:
 INPUTS: dict[tuple[str, str], tuple[tuple[Tensor, ...], int]] = {
     WRITE: ((text(),), LENGTH),
     TRANSLATE: ((text(SOURCE), text(SOURCE) == 0, text()), LENGTH),
+    CLASSIFY: ((text(), text() == 0), 1),
+    SEE: ((torch.zeros(3, CHANNELS, HEIGHT, ACROSS),), 3),
 }
 CASES = [(kind, name, chosen) for kind in INPUTS for name, chosen in options(kind)]
 EVERY = pytest.mark.parametrize(("kind", "name", "chosen"), CASES, ids=[f"{n} {c}" for _, n, c in CASES])

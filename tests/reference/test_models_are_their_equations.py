@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from headway.layers.attention.weights import recorded
 from headway.layers.embedding import Embedding
-from headway.models import attention_seq2seq, rnn_seq2seq, transformer
+from headway.models import attention_seq2seq, encoder, rnn_seq2seq, transformer
 
 pytestmark = pytest.mark.usefixtures("doubles")
 V, W, H, F, L = 13, 22, 2, 17, 2
@@ -63,18 +63,36 @@ def test_transformer_is_that_of_torch(norm: str) -> None:
         assert len(list(mine.parameters())) == (2 if norm == "pre" else 0)
         if theirs is not None:
             theirs.load_state_dict(mine.state_dict())
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(W, H, F, **kind), L, final[0], enable_nested_tensor=False)
+    reader = nn.TransformerEncoder(nn.TransformerEncoderLayer(W, H, F, **kind), L, final[0], enable_nested_tensor=False)
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(W, H, F, **kind), L, final[1])
-    for blocks, layers in ((ours.encoder, encoder.layers), (ours.decoder, decoder.layers)):
+    for blocks, layers in ((ours.encoder, reader.layers), (ours.decoder, decoder.layers)):
         for block, layer in zip(blocks, layers, strict=True):
             copy(block, layer)
     x = math.sqrt(W) * ours.source.weight[SOURCE] + positions(5)
     y = math.sqrt(W) * ours.target.weight[TARGET] + positions(7)
-    memory = encoder.train()(x, src_key_padding_mask=~KEEP)  # in eval torch takes a fast path that reports padding as zeros
+    memory = reader.train()(x, src_key_padding_mask=~KEEP)  # in eval torch takes a fast path that reports padding as zeros
     future = torch.ones(7, 7, dtype=torch.bool).triu(1)
     expected = decoder.train()(y, memory, tgt_mask=future, memory_key_padding_mask=~KEEP)
     torch.testing.assert_close(ours(SOURCE, KEEP, TARGET), expected, **CLOSE)
     torch.testing.assert_close(ours.logits(expected), expected @ ours.target.weight.T, **CLOSE)
+
+
+@torch.no_grad()
+def test_encoder_is_that_of_torch() -> None:
+    ours = stirred(encoder.Encoder(encoder.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0), V, 3))
+    layer = nn.TransformerEncoderLayer(
+        W, H, F, 0.0, lambda z: z.relu() ** 2, batch_first=True, norm_first=True
+    )
+    theirs = nn.TransformerEncoder(layer, L, nn.LayerNorm(W), enable_nested_tensor=False).train()
+    for block, layer in zip(ours.blocks, theirs.layers, strict=True):
+        copy(block, layer)
+    theirs.norm.load_state_dict(ours.norm.state_dict())
+    expected = theirs(math.sqrt(W) * ours.embedding.weight[SOURCE] + positions(5), src_key_padding_mask=~KEEP)
+    for row, (states, keep) in enumerate(zip(expected, KEEP, strict=True)):
+        torch.testing.assert_close(ours.states(SOURCE, KEEP)[row][keep], states[keep], **CLOSE)
+        mean = states[keep].mean(0)
+        torch.testing.assert_close(ours(SOURCE, KEEP)[row], mean, **CLOSE)
+        torch.testing.assert_close(ours.logits(mean[None])[0], ours.head.weight @ mean + ours.head.bias, **CLOSE)
 
 
 def first_states(model: Any, ids: list[int]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
