@@ -9,6 +9,7 @@ import torch
 from tiny import (
     ACROSS,
     CHANNELS,
+    CLASSES,
     CLASSIFY,
     HEADS,
     HEIGHT,
@@ -102,6 +103,14 @@ def test_the_transformer_costs_what_is_on_paper() -> None:
     cross = s * 2 * 2 * d * d + t * (2 * 2 * d * d + 2 * 2 * s * d)  # keys and values once per source position
     found = cost(model("transformer", {}), text(s), text(s) == 0, text(t), per=t)
     assert found.forward * t == pytest.approx(DEPTH * (encoder + decoder + cross) + t * 2 * d * v, rel=1e-12)
+
+
+def test_an_mlp_costs_what_is_on_paper() -> None:
+    """Two products for every weight, whatever the size of the batch."""
+    pixels, d = CHANNELS * HEIGHT * ACROSS, WIDTH
+    found = cost(model("mlp", {}), torch.zeros(3, CHANNELS, HEIGHT, ACROSS), per=3, unit="picture")
+    assert found.forward == 2 * (pixels * d + (DEPTH - 1) * d * d + d * CLASSES)
+    assert str(found).endswith("MFLOP per picture of a training step")
 
 
 def test_a_training_step_is_three_forward_passes() -> None:
