@@ -34,7 +34,7 @@ def examples(kind: Kind, count: int = BATCH) -> tuple[Tensor, ...]:
 
 def test_the_room_is_covered() -> None:
     assert {"linformer", "performer", "longformer", "lstm", "mamba"} <= {chosen.get("mixer") for _, chosen in TEXTS}
-    assert {name for _, name, _ in CASES} >= {"encoder", "mlp"}
+    assert {name for _, name, _ in CASES} >= {"encoder", "mlp", "cnn"}
 
 
 @EVERY

@@ -113,6 +113,14 @@ def test_an_mlp_costs_what_is_on_paper() -> None:
     assert str(found).endswith("MFLOP per picture of a training step")
 
 
+def test_a_cnn_costs_what_is_on_paper() -> None:
+    """Every filter at every pixel: 7 x 11 of them, then 3 x 5, and 1 x 2 for the full layer."""
+    found = cost(model("cnn", {}), torch.zeros(3, CHANNELS, HEIGHT, ACROSS), per=3, unit="picture")
+    assert (HEIGHT, ACROSS, DEPTH) == (7, 11, 2)
+    stages = 7 * 11 * 3 * 3 * CHANNELS * 5 + 3 * 5 * 3 * 3 * 5 * 10
+    assert found.forward == 2 * (stages + 1 * 2 * 10 * WIDTH + WIDTH * CLASSES)
+
+
 def test_a_training_step_is_three_forward_passes() -> None:
     net = model("gpt", {}).train()
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
