@@ -5,6 +5,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import torch
+
 from headway.inspect.cost import cost
 from headway.inspect.text_summary import judged
 from headway.train.run import Run
@@ -35,7 +37,7 @@ def outcome(name: str, seed: int, folder: Path, memory: float) -> Outcome:
     found, records = judged(run), run.metrics
     curve = [(r["step"], r["seconds"], r["validation"]["nats"]) for r in records if "validation" in r]
     context = run.task.context
-    price = cost(run.model, context)
+    price = cost(run.model, torch.zeros(1, context, dtype=torch.long), per=context)
     began = time.monotonic()
     sample = "".join(islice(run.generate("\n"), 200))
     speed = 200 / (time.monotonic() - began)

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from headway.train.checkpoint import stored
@@ -14,7 +15,7 @@ Shape = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """What a model costs at one length, per token that is predicted.
+    """What a model costs on inputs of one size, per prediction: a token that is predicted, or a picture that is named.
 
         FLOPs of (n x k) (k x m) = 2 n k m        training step = 3 forward passes (two products backward for each one forward)
 
@@ -25,27 +26,31 @@ class Cost:
     parameters: int  # numbers that are learned; a matrix that is used twice counts once
     bytes: int  # of the weights in a file, with what the model drew or counted (persistent buffers)
     forward: float  # FLOPs of the forward pass
+    unit: str = "token"  # what is predicted
 
     @property
     def training(self) -> float:
         return 3 * self.forward
 
     def __str__(self) -> str:
-        return f"{self.bytes / 2**20:,.1f} MiB of weights, {self.training / 1e6:,.1f} MFLOP per token of a training step"
+        return f"{self.bytes / 2**20:,.1f} MiB of weights, {self.training / 1e6:,.1f} MFLOP per {self.unit} of a training step"
 
 
-def cost(model: Any, length: int, source: int | None = None) -> Cost:
-    """The cost of predicting `length` tokens at once; `source` is the length of what an encoder-decoder reads before."""
-    ids, trained = torch.zeros(1, length, dtype=torch.long), model.training
-    read = () if source is None else (ids.new_zeros(1, source), ids.new_ones(1, source, dtype=torch.bool))
+def cost(model: Any, *inputs: Tensor, per: int, unit: str = "token") -> Cost:
+    """The cost of `model.logits(model(*inputs))` per `unit`, of which there are `per`.
+
+        cost(gpt, torch.zeros(1, 256, dtype=torch.long), per=256)          tokens of one text
+        cost(cnn, torch.zeros(1, 1, 28, 28), per=1, unit="picture")
+    """
+    trained = model.training
     model.eval()
     try:  # with gradients: without them torch's counter stumbles over a module whose output is a part of a parameter
         with FlopCounterMode(display=False, custom_mapping=HIDDEN) as counter, torch.enable_grad():
-            model.logits(model(*read, ids))
+            model.logits(model(*inputs))
     finally:
         model.train(trained)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in stored(model).values())
-    return Cost(sum(p.numel() for p in model.parameters()), weights, counter.get_total_flops() / length)
+    return Cost(sum(p.numel() for p in model.parameters()), weights, counter.get_total_flops() / per, unit)
 
 
 def _attention(q: Shape, k: Shape, v: Shape, *_: Any, out_shape: Any, attn_mask: Any = None, scale: Any = None) -> int:

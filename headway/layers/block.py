@@ -15,7 +15,8 @@ Residual = Callable[[int, float], nn.Module]  # PreNorm, PostNorm or DeepNorm, m
 class Block(nn.Module):
     """Block: x -> mixer -> feed-forward, each inside a connection.
 
-    The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal.
+    The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal. One that carries a memory from before the
+    sequence (`transformer_xl`) takes it as a third argument: what `read` gave.
     """
 
     aliases = ("Transformer block", "Transformer layer", "encoder block")
@@ -25,9 +26,26 @@ class Block(nn.Module):
         self.mixer, self.feedforward = mixer, feedforward
         self.around_mixer, self.around_feedforward = residual(width, dropout), residual(width, dropout)
 
-    def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
-        x = self.around_mixer(x, lambda y: self.mixer(y, keep))
+    def forward(
+        self,
+        x: Float[Tensor, "b t d"],
+        keep: Bool[Tensor, "b t"] | None = None,
+        memory: Float[Tensor, "b m d"] | None = None,
+    ) -> Float[Tensor, "b t d"]:
+        x = self.around_mixer(x, lambda y: self.mixer(y, keep) if memory is None else self.mixer(y, keep, memory))
         return self.around_feedforward(x, self.feedforward)
+
+    def read(self, x: Float[Tensor, "b t d"]) -> tuple[Float[Tensor, "b t d"], Float[Tensor, "b t d"]]:
+        """What `forward` gives, and what the mixer was given."""
+        read = x
+
+        def sublayer(y: Tensor) -> Tensor:
+            nonlocal read
+            read = y
+            return self.mixer(y)
+
+        x = self.around_mixer(x, sublayer)
+        return self.around_feedforward(x, self.feedforward), read
 
     def step(self, x: Float[Tensor, "b d"], state: Any) -> tuple[Float[Tensor, "b d"], Any]:
         x, state = step_around(self.around_mixer, self.mixer, x, state)

@@ -1,5 +1,5 @@
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -9,8 +9,8 @@ from headway.core.config import require
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding, both_sides
 from headway.layers.recurrences.bidirectional import Bidirectional
-from headway.layers.recurrences.recurrence import State
 from headway.layers.recurrences.stacked import Stacked
+from headway.models.encoder_decoder import Memory, State
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RecurrentEncoder(nn.Module):
         # With two directions the decoder's first state is a mixture of where both ended.
         self.bridge = nn.ModuleList(nn.Linear(width, width) for _ in range(config.depth)) if config.bidirectional else None
 
-    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Float[Tensor, "b s d"], tuple[State, ...]]:
+    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Float[Tensor, "b s d"], State]:
         hidden, last = self.layers.scan(self.embedding(source), keep)
         if self.bridge is not None:
             last = tuple(tuple(b(v).tanh() for v in s) for b, s in zip(self.bridge, last, strict=True))
@@ -60,7 +60,7 @@ class RNNSeq2seq(nn.Module):
     """
 
     aliases = ("seq2seq", "RNN encoder-decoder", "sequence to sequence model", "Sutskever", "stacked seq2seq")
-    task = "translation"
+    reads, gives = "tokens", "target tokens"
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()
@@ -71,16 +71,22 @@ class RNNSeq2seq(nn.Module):
         self.decoder = Stacked([cell(config.width, config.width) for _ in range(config.depth)], config.dropout)
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
+    @property
+    def output(self) -> Embedding:
+        return self.target
+
+    def forward(
+        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
+    ) -> Float[Tensor, "b t d"]:
         _, last = self.encoder(source, keep)
         hidden, _ = self.decoder.scan(self.target(target), None, last)
         return self.dropout(hidden)
 
-    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Any, Any]:
+    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
         _, last = self.encoder(source, keep)
         return (), last
 
-    def step(self, token: Int[Tensor, "bk"], state: Any, memory: Any) -> tuple[Float[Tensor, "bk d"], Any]:
+    def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         return self.decoder.step(self.target(token), state)
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -7,26 +7,30 @@ from torch import Tensor, nn
 
 from headway.core import registry
 from headway.core.config import require
-from headway.layers.attention.cross import Cross, Remembered
+from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block, CrossBlock
 from headway.layers.connections.deep_norm import deep_decoder, deep_encoder, deep_initialise
 from headway.layers.dropout import Dropout
-from headway.layers.embedding import both_sides
+from headway.layers.embedding import Embedding, both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
+from headway.layers.mixer import build_mixer
+from headway.models.encoder_decoder import Memory, State
 
 
 @dataclass(frozen=True)
 class Config:
+    mixer: str = "multihead"  # the encoder's layer that sees both sides: `headway list attention`, `headway list recurrences`
     width: int = 256  # d, the width of every position
     depth: int = 3  # blocks in the encoder, and in the decoder
-    heads: int = 4  # attention heads; must divide the width
+    heads: int = 4  # of attention; must divide the width
     inner: int = 1024  # f, the width inside the feed-forward network
     dropout: float = 0.1  # on every sublayer and on the embeddings
-    norm: Literal["pre", "post", "deep"] = "pre"  # before the sublayer; after the sum, as in 2017; after it and made for depth
-    position: Literal["sinusoidal", "learned"] = "sinusoidal"  # how places are told apart
+    norm: Literal["pre", "post", "deep"] = "pre"  # before the sublayer; after the sum, as in 2017; after it, for many layers
+    position: Literal["sinusoidal", "learned"] = "sinusoidal"  # of what needs positions
     share: bool = True  # one embedding for source, target and output
+    options: dict[str, int | float] = field(default_factory=dict)  # of the encoder's mixer: `headway show NAME`
 
     def __post_init__(self) -> None:
         require(
@@ -36,6 +40,10 @@ class Config:
             ),
             (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
+            (
+                self.norm != "deep" or registry.mixer(self.mixer).name == "multihead",
+                f"`norm deep` has first weights for `multihead` only, not for `{self.mixer}`",
+            ),
         )
 
 
@@ -47,18 +55,21 @@ class Transformer(nn.Module):
 
     each inside a residual connection with layer normalisation. Vaswani et al. 2017, "Attention is all you need",
     https://arxiv.org/abs/1706.03762; lectures A to E. With `norm deep` it is DeepNet, which trains at a hundred layers and more:
-    Wang et al. 2022, https://arxiv.org/abs/2203.00555; lecture A.
+    Wang et al. 2022, https://arxiv.org/abs/2203.00555; lecture A. The encoder may have another `mixer`, such as `linformer` or a
+    recurrence, which then reads from both ends; positions are added to its input if that mixer needs them.
     """
 
     aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer", "DeepNet")
-    task = "translation"
+    reads, gives = "tokens", "target tokens"
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()
         c = self.config = config
         position = registry.get("positions", c.position).load()
         self.source, self.target = both_sides(source_vocabulary, target_vocabulary, c.width, c.share)
-        self.source_position, self.target_position = position(c.width), position(c.width)
+        needs_positions = registry.mixer(c.mixer).load().needs_positions
+        self.source_position: Any = position(c.width) if needs_positions else None
+        self.target_position = position(c.width)
         self.dropout = Dropout(c.dropout)
         around = registry.get("connections", f"{c.norm}_norm").load()
         before = after = around
@@ -66,7 +77,14 @@ class Transformer(nn.Module):
         if c.norm == "deep":
             before, after = partial(around, alpha=first.alpha), partial(around, alpha=second.alpha)
         self.encoder: Any = nn.ModuleList(
-            Block(c.width, Multihead(c.width, c.heads), Feedforward(c.width, c.inner), before, c.dropout) for _ in range(c.depth)
+            Block(
+                c.width,
+                build_mixer(c.mixer, c.width, c.heads, None, c.options),
+                Feedforward(c.width, c.inner),
+                before,
+                c.dropout,
+            )
+            for _ in range(c.depth)
         )
         self.encoder_norm = around.final(c.width)
         self.decoder: Any = nn.ModuleList(
@@ -81,21 +99,30 @@ class Transformer(nn.Module):
             for _ in range(c.depth)
         )
         self.decoder_norm = around.final(c.width)
+        mixers = [b.mixer for b in self.encoder if type(b.mixer) is not Multihead]  # they bring first weights of their own
+        own = {module for mixer in mixers for module in mixer.modules()}
         for module in self.modules():
-            if isinstance(module, nn.Linear):
+            if isinstance(module, nn.Linear) and module not in own:
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
         if c.norm == "deep":
             deep_initialise(self.encoder, first.beta)
             deep_initialise(self.decoder, second.beta)
 
+    @property
+    def output(self) -> Embedding:
+        return self.target
+
     def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> Float[Tensor, "b s d"]:
-        x = self.dropout(self.source(source) + self.source_position(source.shape[1]))
+        x = self.source(source)
+        if self.source_position is not None:
+            x = x + self.source_position(source.shape[1])
+        x = self.dropout(x)
         for block in self.encoder:
             x = block(x, keep)
         return self.encoder_norm(x)
 
-    def _remember(self, source: Tensor, keep: Tensor) -> tuple[Remembered, ...]:
+    def _remember(self, source: Tensor, keep: Tensor) -> Memory:
         encoded = self.encode(source, keep)
         return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
 
@@ -105,11 +132,11 @@ class Transformer(nn.Module):
             x = block(x, seen)
         return self.decoder_norm(x)
 
-    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Any, Any]:
+    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
         return self._remember(source, keep), tuple(block.mixer.start(len(source)) for block in self.decoder)
 
-    def step(self, token: Int[Tensor, "bk"], state: Any, memory: Any) -> tuple[Float[Tensor, "bk d"], Any]:
-        past = state[0][2]
+    def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
+        past = state[0][2]  # how many positions the first cache has seen
         x = self.target(token) + self.target_position(1, past)[0]
         after = []
         for block, cache, seen in zip(self.decoder, state, memory, strict=True):

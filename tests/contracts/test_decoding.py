@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from tiny import BOS, EOS, PAD, model, models, sentences
+from tiny import BOS, EOS, PAD, TRANSLATE, model, models, sentences
 from torch import Tensor
 
 from headway.data.batches import PairBatches, pad
@@ -18,7 +18,7 @@ from headway.decode.hypothesis import Hypothesis
 from headway.decode.state import pick
 
 pytestmark = pytest.mark.usefixtures("doubles")
-NAMES = pytest.mark.parametrize("name", [entry.name for entry in models("translation")])
+NAMES = pytest.mark.parametrize("name", [entry.name for entry in models(TRANSLATE)])
 LENGTHS, LIMITS = [4, 2, 1, 3, 6], [9, 5, 3, 0, 12]
 WORDS, SPACE = 5, 1 + 4 + 4**2 + 4**3  # a vocabulary of five, at most three tokens: every answer can be written down
 

@@ -1,4 +1,4 @@
-"""What every language model owes: gpt with every choice it offers, XLNet, and blocks with every causal mixer there is."""
+"""What every language model owes: gpt with every choice it offers and with every causal mixer there is, and XLNet."""
 
 import json
 from itertools import islice
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from tiny import BATCH, SMALL, VOCABULARY, model, models, options
+from tiny import BATCH, SMALL, VOCABULARY, WRITE, build, model, models, options
 from torch import Tensor
 
 from headway.core.config import from_json, to_json
@@ -18,7 +18,7 @@ from headway.models.decoder import LanguageModel
 from headway.train.checkpoint import fill, stored
 
 LENGTH = 9  # longer than the context of 5: what falls out of the window must fall out of both
-CASES = [(name, chosen) for name, chosen in options("language") if not (name == "gpt" and chosen == {"position": "learned"})]
+CASES = [(name, chosen) for name, chosen in options(WRITE) if not (name == "gpt" and chosen == {"position": "learned"})]
 EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
 
@@ -30,8 +30,9 @@ def words(seed: int = 11, length: int = LENGTH) -> Tensor:
 def test_the_room_is_covered() -> None:
     mixers = {chosen["mixer"] for name, chosen in CASES if "mixer" in chosen}
     assert {"elman", "lstm", "gru", "min_gru", "min_lstm", "lru", "s4", "s5", "mamba", "antisymmetric", "lipschitz"} <= mixers
-    assert {"performer", "linear_attention", "big_bird", "longformer", "transformer_xl", "hopfield", "multihead"} <= mixers
-    assert {"gpt", "xlnet", "blocks"} <= {entry.name for entry in models("language")}
+    assert {"performer", "big_bird", "longformer", "transformer_xl", "hopfield"} <= mixers and "linformer" not in mixers
+    assert any(model(name, chosen).memory for name, chosen in CASES)
+    assert {"gpt", "xlnet"} <= {entry.name for entry in models(WRITE)}
 
 
 @EVERY
@@ -54,6 +55,26 @@ def test_stepping_equals_forward(doubles: None, name: str, chosen: dict[str, Any
     for t in range(LENGTH):
         h, state = net.step(ids[:, t], state)
         torch.testing.assert_close(h, whole[:, t], **CLOSE)
+
+
+@EVERY
+def test_outside_of_training_every_position_is_predicted(name: str, chosen: dict[str, Any]) -> None:
+    net, ids = model(name, chosen), words()
+    hidden, counted = net.predicted(ids)
+    assert torch.equal(hidden, net(ids).flatten(0, 1)) and bool(counted.all()) and counted.shape == ids.shape
+
+
+@EVERY
+def test_the_past_is_seen_as_far_as_the_memory_says(doubles: None, name: str, chosen: dict[str, Any]) -> None:
+    net, ids = model(name, chosen), words()
+    past = words(seed=12, length=net.memory + 2)
+    if net.memory == 0:
+        assert torch.equal(net(ids, past), net(ids))
+        return
+    assert (net(ids, past) - net(ids))[:, 0].abs().amax(-1).min() > 1e-6, "the past is not seen"
+    further = past.clone()
+    further[:, :2] = (further[:, :2] + 1) % VOCABULARY
+    assert torch.equal(net(ids, further), net(ids, past)), "further back than the memory"
 
 
 @EVERY
@@ -101,14 +122,13 @@ def test_eval_is_deterministic(name: str, chosen: dict[str, Any]) -> None:
 @EVERY
 def test_one_batch_is_learned_by_heart(name: str, chosen: dict[str, Any]) -> None:
     torch.manual_seed(41)
-    entry = next(e for e in models("language") if e.name == name)
-    sizes = {k: v for k, v in SMALL.items() if k in {o.name for o in entry.options}}
-    net: Any = entry.load()(entry.module.Config(**(sizes | {"depth": 1} | chosen)), VOCABULARY)
+    net = build(name, {"depth": 1} | chosen)
     ids = words(length=6)
     ids[:, 0] = torch.arange(BATCH)  # the first token tells the texts apart
     optimizer = torch.optim.Adam(net.parameters(), lr=0.005)
     for _ in range(500):
-        loss = F.cross_entropy(net.logits(net(ids[:, :-1])).flatten(0, 1), ids[:, 1:].flatten())
+        hidden, counted = net.predicted(ids[:, :-1])
+        loss = F.cross_entropy(net.logits(hidden), ids[:, 1:][counted])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -118,7 +138,7 @@ def test_one_batch_is_learned_by_heart(name: str, chosen: dict[str, Any]) -> Non
     assert torch.equal(written, ids[:, 1:])
 
 
-ABSOLUTE = [("gpt", {"position": "learned"}), ("gpt", {"position": "sinusoidal"}), ("blocks", {"mixer": "performer"}), ("xlnet", {})]
+ABSOLUTE = [("gpt", {"position": "learned"}), ("gpt", {"position": "sinusoidal"}), ("gpt", {"mixer": "performer"}), ("xlnet", {})]
 
 
 @pytest.mark.parametrize(("name", "chosen"), ABSOLUTE, ids=[f"{n} {c}" for n, c in ABSOLUTE])
@@ -134,7 +154,7 @@ def test_a_model_that_counts_places_is_asked_for_none_it_has_not_learned(doubles
 
 
 def test_a_model_that_counts_no_places_reads_on(doubles: None) -> None:
-    net = model("blocks", {"mixer": "lstm"}).requires_grad_(False)
+    net = model("gpt", {"mixer": "lstm"}).requires_grad_(False)
     reader, ids = Reader(net, longest=5), words(length=17)
     hidden = [reader.read(token) for token in ids.T]
     torch.testing.assert_close(torch.stack(hidden, 1), net(ids), **CLOSE)

@@ -130,32 +130,57 @@ def takes(entry: Entry) -> list[str]:
 
 # -- models ----------------------------------------------------------------------------------------------------------------------
 
-SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5}
+SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
+CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 2, 7, 11
+SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
+SIZES |= {"classes": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
+TRANSLATE, WRITE, CLASSIFY, SEE = (
+    ("tokens", "target tokens"),
+    ("tokens", "next token"),
+    ("tokens", "one vector"),
+    ("pictures", "one vector"),
+)
 
 
-def models(task: str) -> list[Entry]:
-    return list(registry.models(task).values())
+def models(kind: tuple[str, str]) -> list[Entry]:
+    """The models that read and give this."""
+    return list(registry.models_for(*kind).values())
 
 
-def options(task: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every model of a task as it comes, then with each value of each of its choices; `blocks` with each mixer."""
-    for entry in models(task):
+def causal_or_not(entry: Entry) -> list[str]:
+    """The mixers that fit a model: those that can look back only, or those that can look to both sides."""
+    if entry.facts["gives"] == "next token":
+        return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "all"]
+    return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"]
+
+
+def options(kind: tuple[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every model of a kind as it comes, then with each value of each of its choices, and with each mixer that fits."""
+    for entry in models(kind):
         fields = {field.name: field for field in dataclasses.fields(entry.module.Config)}
         hints = typing.get_type_hints(entry.module.Config)
         yield entry.name, {}
         if "mixer" in fields:
-            yield from ((entry.name, {"mixer": mixer}) for mixer, e in registry.mixers().items() if e.facts["sees"] != "all")
-        for name, kind in hints.items():
-            values = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else (True, False) if kind is bool else ()
+            names = [name for name in causal_or_not(entry) if name != fields["mixer"].default]
+            yield from ((entry.name, {"mixer": name}) for name in names)
+        for name, kinds in hints.items():
+            literal = typing.get_origin(kinds) is typing.Literal
+            values = typing.get_args(kinds) if literal else (True, False) if kinds is bool else ()
             yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)
 
 
-def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed: int = 37) -> Any:
+def build(name: str, chosen: dict[str, Any], sizes: dict[str, int] | None = None) -> Any:
+    """A model as its constructor makes it; it is given the sizes it asks for by name."""
     entry = registry.get("models", name)
     known = {option.name for option in entry.options}
-    torch.manual_seed(seed)
     config = entry.module.Config(**({k: v for k, v in SMALL.items() if k in known} | chosen))
-    built = entry.load()(config, *[vocabulary] * (2 if entry.facts["task"] == "translation" else 1))
+    asked = [p for p in inspect.signature(entry.load()).parameters if p != "config"]
+    return entry.load()(config, **{size: (SIZES | (sizes or {}))[size] for size in asked})
+
+
+def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed: int = 37) -> Any:
+    torch.manual_seed(seed)
+    built = build(name, chosen, {size: vocabulary for size in SIZES if "vocabulary" in size})
     with torch.no_grad():
         for parameter in built.parameters():  # far from the symmetric start, where mistakes cancel
             parameter.add_(0.3 * torch.randn(parameter.shape))

@@ -24,8 +24,7 @@ from headway.layers.recurrences.lru import LRU
 from headway.layers.recurrences.mamba import Mamba
 from headway.layers.recurrences.s4 import S4
 from headway.layers.recurrences.s5 import S5
-from headway.models import blocks, gpt
-from headway.models.blocks import Blocks
+from headway.models import gpt
 from headway.models.gpt import GPT
 
 pytestmark = pytest.mark.usefixtures("doubles")
@@ -90,7 +89,7 @@ def test_blocks_of_language_models_start_quietly() -> None:
     x = torch.randn(2, 5, 8)
     for block in GPT(gpt.Config(width=8, depth=2, heads=2, inner=12, context=5), 7).blocks:
         assert torch.equal(block(x), x)
-    for block in Blocks(blocks.Config(mixer="lstm", width=8, depth=2, heads=2, inner=12), 7).blocks:
+    for block in GPT(gpt.Config(mixer="lstm", width=8, depth=2, heads=2, inner=12), 7).blocks:
         assert torch.equal(block.feedforward(x), block.feedforward.down.bias.expand_as(x)) and not torch.equal(block.mixer(x), 0 * x)
 
 

@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from headway.layers.attention.attend import recorded
 from headway.layers.embedding import Embedding
-from headway.models import attention_seq2seq, rnn_seq2seq, transformer
+from headway.models import attention_seq2seq, encoder, rnn_seq2seq, transformer
 
 pytestmark = pytest.mark.usefixtures("doubles")
 V, W, H, F, L = 13, 22, 2, 17, 2
@@ -55,25 +56,43 @@ def positions(length: int) -> Tensor:
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @torch.no_grad()
 def test_transformer_is_that_of_torch(norm: str) -> None:
-    ours = stirred(transformer.Transformer(transformer.Config(W, L, H, F, 0.0, norm, share=False), V, V))
+    ours = stirred(transformer.Transformer(transformer.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0, norm=norm, share=False), V, V))
     kind = {"norm_first": norm == "pre", "batch_first": True, "dropout": 0.0}
     final = [nn.LayerNorm(W), nn.LayerNorm(W)] if norm == "pre" else [None, None]
     for theirs, mine in zip(final, (ours.encoder_norm, ours.decoder_norm), strict=True):
         assert len(list(mine.parameters())) == (2 if norm == "pre" else 0)
         if theirs is not None:
             theirs.load_state_dict(mine.state_dict())
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(W, H, F, **kind), L, final[0], enable_nested_tensor=False)
+    reader = nn.TransformerEncoder(nn.TransformerEncoderLayer(W, H, F, **kind), L, final[0], enable_nested_tensor=False)
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(W, H, F, **kind), L, final[1])
-    for blocks, layers in ((ours.encoder, encoder.layers), (ours.decoder, decoder.layers)):
+    for blocks, layers in ((ours.encoder, reader.layers), (ours.decoder, decoder.layers)):
         for block, layer in zip(blocks, layers, strict=True):
             copy(block, layer)
     x = math.sqrt(W) * ours.source.weight[SOURCE] + positions(5)
     y = math.sqrt(W) * ours.target.weight[TARGET] + positions(7)
-    memory = encoder.train()(x, src_key_padding_mask=~KEEP)  # in eval torch takes a fast path that reports padding as zeros
+    memory = reader.train()(x, src_key_padding_mask=~KEEP)  # in eval torch takes a fast path that reports padding as zeros
     future = torch.ones(7, 7, dtype=torch.bool).triu(1)
     expected = decoder.train()(y, memory, tgt_mask=future, memory_key_padding_mask=~KEEP)
     torch.testing.assert_close(ours(SOURCE, KEEP, TARGET), expected, **CLOSE)
     torch.testing.assert_close(ours.logits(expected), expected @ ours.target.weight.T, **CLOSE)
+
+
+@torch.no_grad()
+def test_encoder_is_that_of_torch() -> None:
+    ours = stirred(encoder.Encoder(encoder.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0), V, 3))
+    layer = nn.TransformerEncoderLayer(
+        W, H, F, 0.0, lambda z: z.relu() ** 2, batch_first=True, norm_first=True
+    )
+    theirs = nn.TransformerEncoder(layer, L, nn.LayerNorm(W), enable_nested_tensor=False).train()
+    for block, layer in zip(ours.blocks, theirs.layers, strict=True):
+        copy(block, layer)
+    theirs.norm.load_state_dict(ours.norm.state_dict())
+    expected = theirs(math.sqrt(W) * ours.embedding.weight[SOURCE] + positions(5), src_key_padding_mask=~KEEP)
+    for row, (states, keep) in enumerate(zip(expected, KEEP, strict=True)):
+        torch.testing.assert_close(ours.states(SOURCE, KEEP)[row][keep], states[keep], **CLOSE)
+        mean = states[keep].mean(0)
+        torch.testing.assert_close(ours(SOURCE, KEEP)[row], mean, **CLOSE)
+        torch.testing.assert_close(ours.logits(mean[None])[0], ours.head.weight @ mean + ours.head.bias, **CLOSE)
 
 
 def first_states(model: Any, ids: list[int]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
@@ -94,15 +113,16 @@ def first_states(model: Any, ids: list[int]) -> tuple[Tensor, list[tuple[Tensor,
     return torch.stack(x), first
 
 
-def decoded(model: Any, ids: list[int], states: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
-    outputs = []
-    for i in ids:
-        x = math.sqrt(W) * model.target.weight[i]
-        for number, cell in enumerate(model.decoder.layers):
-            states[number] = tuple(s[0] for s in cell.cell(cell.input(x)[None], tuple(s[None] for s in states[number])))
-            x = states[number][0]
-        outputs.append(x)
-    return outputs
+def advance(layers: Any, x: Tensor, states: list[tuple[Tensor, ...]]) -> Tensor:
+    """One word read by cells on top of each other, called one by one; `states` is changed."""
+    for number, cell in enumerate(layers):
+        states[number] = tuple(s[0] for s in cell.cell(cell.input(x)[None], tuple(s[None] for s in states[number])))
+        x = states[number][0]
+    return x
+
+
+def embedded(model: Any, ids: list[int]) -> list[Tensor]:
+    return [math.sqrt(W) * model.target.weight[i] for i in ids]
 
 
 @torch.no_grad()
@@ -111,25 +131,51 @@ def test_rnn_seq2seq_is_its_equations() -> None:
     found = model(SOURCE, KEEP, TARGET)
     for row in range(3):
         _, first = first_states(model, SOURCE[row][KEEP[row]].tolist())
-        torch.testing.assert_close(found[row], torch.stack(decoded(model, TARGET[row].tolist(), first)), **CLOSE)
+        expected = [advance(model.decoder.layers, x, first) for x in embedded(model, TARGET[row].tolist())]
+        torch.testing.assert_close(found[row], torch.stack(expected), **CLOSE)
 
 
+@pytest.mark.parametrize("order", ["luong", "feeding", "bahdanau"])
 @pytest.mark.parametrize("score", ["dot", "multiplicative", "additive"])
 @torch.no_grad()
-def test_attention_seq2seq_is_its_equations(score: str) -> None:
-    model = stirred(attention_seq2seq.AttentionSeq2seq(attention_seq2seq.Config(W, L, "lstm", True, score, 0.0, False), V, V))
-    found, s = model(SOURCE, KEEP, TARGET), model.attention.attend.score
+def test_attention_seq2seq_is_its_equations(score: str, order: str) -> None:
+    config = attention_seq2seq.Config(W, L, "lstm", True, score, 0.0, False, order)
+    model = stirred(attention_seq2seq.AttentionSeq2seq(config, V, V))
+    found, decoder = model(SOURCE, KEEP, TARGET), model.decoder
+    s, layers = decoder.attention.attend.score, decoder.layers.layers
     rules = {
         "dot": lambda q, k: q @ k,
         "multiplicative": lambda q, k: q @ s.weight @ k,
         "additive": lambda q, k: s.vector @ torch.tanh(s.key.weight @ k + s.query.weight @ q),
     }
     for row in range(3):
-        encoded, first = first_states(model, SOURCE[row][KEEP[row]].tolist())
-        for t, h in enumerate(decoded(model, TARGET[row].tolist(), first)):
-            alpha = torch.stack([rules[score](h, k) for k in encoded]).softmax(0)
-            expected = torch.tanh(model.combine(torch.cat((h, alpha @ encoded))))
-            torch.testing.assert_close(found[row, t], expected, **CLOSE)
+        encoded, states = first_states(model, SOURCE[row][KEEP[row]].tolist())
+
+        def context(q: Tensor, encoded: Tensor = encoded) -> Tensor:
+            return torch.stack([rules[score](q, k) for k in encoded]).softmax(0) @ encoded
+
+        out = torch.zeros(W)
+        for t, y in enumerate(embedded(model, TARGET[row].tolist())):
+            if order == "bahdanau":
+                c = context(states[-1][0])
+                h = advance(layers, torch.cat((y, c)), states)
+                out = torch.tanh(decoder.combine(torch.cat((h, c, y))))
+            else:
+                h = advance(layers, y if order == "luong" else torch.cat((y, out)), states)
+                out = torch.tanh(decoder.combine(torch.cat((h, context(h)))))
+            torch.testing.assert_close(found[row, t], out, **CLOSE)
+
+
+@pytest.mark.parametrize("order", ["luong", "feeding", "bahdanau"])
+@torch.no_grad()
+def test_attention_seq2seq_records_one_map_of_all_positions(order: str) -> None:
+    model = stirred(attention_seq2seq.AttentionSeq2seq(attention_seq2seq.Config(W, L, order=order), V, V))
+    with recorded(model) as maps:
+        model(SOURCE, KEEP, TARGET)
+    (found,) = maps["decoder.attention"]
+    assert found.shape == (3, 1, 7, 5)
+    torch.testing.assert_close(found.sum(-1), torch.ones(3, 1, 7), **CLOSE)
+    assert not found.masked_select(~KEEP[:, None, None, :]).any()
 
 
 def test_embedding_scales_inputs_and_shares_its_matrix() -> None:

@@ -21,8 +21,9 @@ class TransformerXL(nn.Module):
         K, V = [SG(X_mem) ; X] W_K, [SG(X_mem) ; X] W_V        Q = X W_Q        scores with `relative` positions, causal
 
     X_mem are the inputs of this layer at the `memory` positions before the segment, and SG stops the gradient there. A layer knows its
-    inputs of all segments at once, so they are computed side by side, which is the same as one after the other. Through n layers a token
-    is reached from n * memory positions back. Dai et al. 2019, https://arxiv.org/abs/1901.02860; lecture A.
+    inputs of all segments at once, so they are computed side by side, which is the same as one after the other. What stands before the
+    first segment may be given as `memory`. Through n layers a token is reached from n * memory positions back (if `segment` divides
+    `memory`: else a little more). Dai et al. 2019, https://arxiv.org/abs/1901.02860; lecture A.
     """
 
     aliases = ("Transformer-XL", "segment-level recurrence", "segment recurrence")
@@ -35,16 +36,24 @@ class TransformerXL(nn.Module):
             raise ConfigError("`transformer_xl` reads from left to right in segments of at least 1", "give it `Causal()` as its mask.")
         self.heads, self.segment, self.memory = heads, segment, memory
         self.query = nn.Linear(width, width)
-        self.remember = nn.Linear(width, 2 * width)  # K and V of all heads
+        self.kv = nn.Linear(width, 2 * width)  # K and V of all heads
         self.attend = Attend(Scaled(width // heads))
         self.position = Relative(width // heads, heads)
         self.output = nn.Linear(width, width)
 
     def _keys(self, x: Float[Tensor, "b t d"]) -> tuple[Tensor, ...]:
-        return self.remember(x).unflatten(-1, (2, self.heads, -1)).unbind(2)  # each "b t h e"
+        return self.kv(x).unflatten(-1, (2, self.heads, -1)).unbind(2)  # each "b t h e"
 
-    def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
-        """Padding on the right is in the future of everything real, so `keep` changes nothing."""
+    def forward(
+        self,
+        x: Float[Tensor, "b t d"],
+        keep: Bool[Tensor, "b t"] | None = None,
+        memory: Float[Tensor, "b m d"] | None = None,
+    ) -> Float[Tensor, "b t d"]:
+        """`memory` are inputs of this layer at the positions before x, at most `self.memory` of which are seen.
+
+        Padding on the right is in the future of everything real, so `keep` changes nothing.
+        """
         require_right_padding(keep)
         if not x.numel():
             return self.output(x)
@@ -55,19 +64,21 @@ class TransformerXL(nn.Module):
         q = self.query(x).unflatten(-1, (self.heads, -1)).unflatten(1, (n, size)).flatten(0, 1).transpose(1, 2)  # (b n) h t e
         k, v = (y.unflatten(1, (n, size)).flatten(0, 1).transpose(1, 2) for y in self._keys(x))
         allowed, past = torch.ones(size, size, dtype=torch.bool, device=x.device).tril(), 0
-        if n > 1:
-            past = self.memory
-            k, v = (torch.cat((old, new), 2) for old, new in zip(self._behind(x.detach(), n, size), (k, v), strict=True))
-            before = torch.arange(-past, 0, device=x.device)
-            real = torch.arange(n, device=x.device)[:, None] * size + before >= 0  # there is nothing before the beginning
+        if n > 1 or memory is not None:
+            past, given = self.memory, 0 if memory is None else min(memory.shape[1], self.memory)
+            before = x[:, : (n - 1) * size] if memory is None else torch.cat((memory[:, -past:], x[:, : (n - 1) * size]), 1)
+            behind = self._behind(before.detach(), past - given, size)
+            k, v = (torch.cat((old, new), 2) for old, new in zip(behind, (k, v), strict=True))
+            place = torch.arange(n, device=x.device)[:, None] * size + torch.arange(-past, 0, device=x.device)
+            real = place >= -given  # there is nothing before the beginning
             allowed = torch.cat((real[:, None].expand(n, size, past), allowed.expand(n, size, size)), -1).repeat(b, 1, 1)[:, None]
         y = self.attend(q, k, v, allowed, bias=self.position.bias(q, k, past))
         return self.output(y.transpose(1, 2).flatten(2).unflatten(0, (b, n)).flatten(1, 2)[:, :t])
 
-    def _behind(self, x: Float[Tensor, "b t d"], n: int, size: int) -> list[Tensor]:
-        """Keys and values of the `memory` positions before each segment, each "(b n) h m e"; zeros before the beginning."""
-        before = [F.pad(y, (0, 0, 0, 0, self.memory, 0)) for y in self._keys(x[:, : (n - 1) * size])]
-        return [y.unfold(1, self.memory, size).flatten(0, 1).transpose(2, 3)[:, :, : self.memory] for y in before]
+    def _behind(self, x: Float[Tensor, "b t d"], missing: int, size: int) -> list[Tensor]:
+        """Keys and values of the `memory` positions before each segment, each "(b n) h m e"; zeros where x begins too late."""
+        before = [F.pad(y, (0, 0, 0, 0, missing, 0)) for y in self._keys(x)]
+        return [y.unfold(1, self.memory, size).flatten(0, 1).transpose(2, 3) for y in before]
 
     def start(self, batch: int) -> State:
         like = self.output.weight

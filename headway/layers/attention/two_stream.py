@@ -1,6 +1,7 @@
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -16,7 +17,7 @@ class TwoStream(nn.Module):
 
         g_j <- Attention(Q = g_j, K V = h_i for i before j in the order)        h_j <- Attention(Q = h_j, K V = h_i for i before j, and j)
 
-    Both streams share their weights. Yang et al. 2019, "XLNet", https://arxiv.org/abs/1906.08237, section 2.3; lecture A.
+    Both streams share their weights, and both see a memory of content from before the sequence, if there is one. Yang et al. 2019, "XLNet", https://arxiv.org/abs/1906.08237, section 2.3; lecture A.
     """
 
     aliases = ("two-stream self-attention", "XLNet attention")
@@ -25,7 +26,7 @@ class TwoStream(nn.Module):
         super().__init__()
         self.heads = heads
         self.query = nn.Linear(width, width)
-        self.remember = nn.Linear(width, 2 * width)  # K and V of all heads
+        self.kv = nn.Linear(width, 2 * width)  # K and V of all heads
         self.attend = Attend(Scaled(width // heads))
         self.position = Relative(width // heads, heads)
         self.output = nn.Linear(width, width)
@@ -34,18 +35,30 @@ class TwoStream(nn.Module):
         return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
     def _keys(self, h: Float[Tensor, "b s d"]) -> tuple[Tensor, ...]:
-        return tuple(y.transpose(1, 2) for y in self.remember(h).unflatten(-1, (2, self.heads, -1)).unbind(2))
+        return tuple(y.transpose(1, 2) for y in self.kv(h).unflatten(-1, (2, self.heads, -1)).unbind(2))
+
+    def _attend(self, x: Float[Tensor, "b t d"], k: Tensor, v: Tensor, allowed: Tensor, offset: int) -> Float[Tensor, "b t d"]:
+        """Attention of x, which begins `offset` places after the first key."""
+        q = self._ask(x)
+        return self.output(self.attend(q, k, v, allowed, bias=self.position.bias(q, k, offset)).transpose(1, 2).flatten(2))
 
     def forward(
-        self, h: Float[Tensor, "b t d"], g: Float[Tensor, "b t d"], rank: Float[Tensor, "t+1"]
+        self,
+        h: Float[Tensor, "b t d"],
+        g: Float[Tensor, "b t d"],
+        rank: Float[Tensor, "b t+1"],
+        memory: Float[Tensor, "b m d"] | None = None,
     ) -> tuple[Float[Tensor, "b t d"], Float[Tensor, "b t d"]]:
-        """`rank` says when each place is filled. Content stands at the places 0 .. t-1, queries at 1 .. t."""
-        k, v = self._keys(h)
-        seen, asked = visible(rank)
-        q, p = self._ask(h), self._ask(g)
-        h = self.attend(q, k, v, seen, bias=self.position.bias(q, k, 0))
-        g = self.attend(p, k, v, asked, bias=self.position.bias(p, k, 1))
-        return self.output(h.transpose(1, 2).flatten(2)), self.output(g.transpose(1, 2).flatten(2))
+        """`rank` says when each place of a row is filled. Content stands at the places 0 .. t-1, queries at 1 .. t, memory before 0."""
+        k, v = self._keys(h if memory is None else torch.cat((memory, h), 1))
+        m = k.shape[2] - h.shape[1]
+        seen, asked = (F.pad(allowed, (m, 0), value=True)[:, None] for allowed in visible(rank))
+        return self._attend(h, k, v, seen, m), self._attend(g, k, v, asked, m + 1)
+
+    def read(self, h: Float[Tensor, "b t d"]) -> Float[Tensor, "b t d"]:
+        """Content alone, from left to right."""
+        t = h.shape[1]
+        return self._attend(h, *self._keys(h), torch.ones(t, t, dtype=torch.bool, device=h.device).tril(), 0)
 
     def start(self, batch: int) -> Cache:
         like = self.output.weight
@@ -60,7 +73,7 @@ class TwoStream(nn.Module):
         return y[:, 0], y[:, 1], (k, v, state[2] + 1)
 
 
-def visible(rank: Float[Tensor, "n"]) -> tuple[Bool[Tensor, "n-1 n-1"], Bool[Tensor, "n-1 n-1"]]:
+def visible(rank: Float[Tensor, "b n"]) -> tuple[Bool[Tensor, "b n-1 n-1"], Bool[Tensor, "b n-1 n-1"]]:
     """Which content (columns, places 0 .. t-1) the content at 0 .. t-1 and the queries at 1 .. t may see."""
-    content, queries = rank[:-1], rank[1:]
-    return content[None, :] <= content[:, None], content[None, :] < queries[:, None]
+    content, queries = rank[:, :-1], rank[:, 1:]
+    return content[:, None, :] <= content[:, :, None], content[:, None, :] < queries[:, :, None]

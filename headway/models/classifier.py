@@ -1,0 +1,17 @@
+"""What every model offers that gives one vector for an example: a text, a picture.
+
+    forward(...)      -> hidden "b d"       what is read depends on the model: `ids, keep` of a text, or `pictures` "b c y x"
+    logits(hidden)    -> "b c"              one score for each class
+"""
+
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Float
+from torch import Tensor
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    def __call__(self, *inputs: Tensor) -> Float[Tensor, "b d"]: ...
+
+    def logits(self, hidden: Float[Tensor, "b d"]) -> Float[Tensor, "b c"]: ...
