@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from headway.inspect.comparison_page import page, table
+from headway.inspect.outcome import Outcome, outcome
+from headway.train.session import construct
+
 from headway.core import machine
 from headway.core.config import Choice, choose
 from headway.core.errors import ConfigError, RunError
 from headway.core.files import disk_errors, write_json, write_text
-from headway.inspect.comparison_page import page, table
-from headway.inspect.outcome import Outcome, outcome
-from headway.train.session import construct
 
 NEAR = 0.05  # parameters may differ by this share
 

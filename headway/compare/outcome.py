@@ -6,10 +6,10 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-
-from headway.inspect.cost import cost
 from headway.inspect.text_summary import judged
 from headway.train.run import Run
+
+from headway.inspect.cost import cost
 
 
 @dataclasses.dataclass(frozen=True)

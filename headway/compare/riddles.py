@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from headway.core.recipe import Training
+from headway.train.checkpoint import Learner
+from headway.train.schedules import share
+from headway.train.session import construct
 
 from headway.core import machine
 from headway.core.config import choose, from_json
 from headway.core.errors import ConfigError, RunError, raise_all
 from headway.core.files import disk_errors, read_bytes, write_json, write_text
 from headway.core.lock import locked
-from headway.core.recipe import Training
 from headway.core.seeds import derive
 from headway.data.riddles import RIDDLES, VOCABULARY
-from headway.train.checkpoint import Learner
-from headway.train.schedules import share
-from headway.train.session import construct
 
 MIXERS = ("elman", "lstm", "gru", "min_gru", "lru", "s4", "mamba", "linear_attention", "performer", "longformer", "multihead")
 LENGTHS = (8, 16, 32, 64, 128)

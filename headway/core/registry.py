@@ -218,11 +218,9 @@ def _from_object(name: str, thing: Any, room: str) -> Entry:
 @cache
 def _announced() -> dict[str, list[str]]:
     """References that installed packages announce as entry points, by room."""
-    found: dict[str, list[str]] = {}
-    for point in importlib.metadata.entry_points():
-        if point.group.startswith("headway."):
-            found.setdefault(point.group.removeprefix("headway."), []).append(f"{point.name}={point.value}")
-    return found
+    points = importlib.metadata.entry_points()
+    groups = [group for group in points.groups if group.startswith("headway.")]
+    return {group.removeprefix("headway."): [f"{p.name}={p.value}" for p in points.select(group=group)] for group in groups}
 
 
 def _installed(room: str) -> Iterator[Entry]:

@@ -25,6 +25,9 @@ class PairBatch:
     target: Int[Tensor, "b t"]
     wanted: Int[Tensor, "b t"]
 
+    def to(self, device: torch.device) -> "PairBatch":
+        return PairBatch(*(tensor.to(device) for tensor in (self.source, self.keep, self.target, self.wanted)))
+
 
 def pad(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "b t"]:
     """Rows of unequal length as one matrix, filled on the right."""
@@ -76,6 +79,10 @@ class PairBatches:
         target = pad([[self.bos, *self.targets[i]] for i in rows], self.pad)
         wanted = pad([[*self.targets[i], self.eos] for i in rows], self.pad)
         return PairBatch(source, source != self.pad, target, wanted)
+
+    def largest(self) -> PairBatch:
+        """The longest pair alone."""
+        return self.collect([int(self.lengths.max(1).argmax())])
 
     def in_order(self) -> list[PairBatch]:
         """Every sentence once, by length (for validation)."""

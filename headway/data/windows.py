@@ -20,10 +20,17 @@ class WindowBatch:
     """Windows of one more token than is read: all but the last go in, all but the first should come out."""
 
     ids: Int[Tensor, "b t+1"]
+    stream: np.ndarray  # all tokens of the text
+    starts: np.ndarray  # where in it each window begins
 
     @property
     def tokens(self) -> int:
         return self.ids.shape[0] * (self.ids.shape[1] - 1)
+
+    def before(self, count: int) -> Int[Tensor, "b m"]:
+        """The `count` tokens before each window, for a model that remembers; what lies before the text is its first token again."""
+        places = np.maximum(self.starts[:, None] + np.arange(-count, 0), 0)
+        return torch.from_numpy(self.stream[places].astype(np.int64)).to(self.ids.device)
 
 
 class Windows:
@@ -52,4 +59,8 @@ class Windows:
 
     def at(self, starts: np.ndarray) -> WindowBatch:
         rows = np.stack([self.tokens[s : s + self.context + 1] for s in starts])
-        return WindowBatch(torch.from_numpy(rows.astype(np.int64)))
+        return WindowBatch(torch.from_numpy(rows.astype(np.int64)), self.tokens, starts)
+
+    def largest(self) -> WindowBatch:
+        """All batches are alike."""
+        return self[0]

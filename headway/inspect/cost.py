@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from headway.train.checkpoint import stored
+from headway.models.weights import saved_tensors
+from headway.runs.run import Run
 
 Shape = tuple[int, ...]
 
@@ -49,7 +50,7 @@ def cost(model: Any, *inputs: Tensor, per: int, unit: str = "token") -> Cost:
             model.logits(model(*inputs))
     finally:
         model.train(trained)
-    weights = sum(tensor.numel() * tensor.element_size() for tensor in stored(model).values())
+    weights = sum(tensor.numel() * tensor.element_size() for tensor in saved_tensors(model).values())
     return Cost(sum(p.numel() for p in model.parameters()), weights, counter.get_total_flops() / per, unit)
 
 
@@ -67,3 +68,10 @@ HIDDEN: dict[Any, Any] = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
     torch.ops.aten.mkldnn_rnn_layer: _lstm,
 }
+
+
+def run_cost(run: Run) -> Cost:
+    """The cost of a run's model on inputs of a typical size."""
+    inputs, units = run.task.example()
+    device = next(run.model.parameters()).device
+    return cost(run.model, *(tensor.to(device) for tensor in inputs), per=units, unit=run.task.unit.removesuffix("s"))

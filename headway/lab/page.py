@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from headway.core.registry import Entry
-from headway.inspect.page import document, escape, heading
 from headway.lab import catalog, errata, style
 from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED
 from headway.lab.result import Result
+from headway.report.page import document, escape, heading
 
 INTRO = "Each experiment measures what a statement of the lecture notes says, compares, and breaks an assumption to see the claim fail."
 

@@ -7,8 +7,8 @@ from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway.layers.attention.cross import Remembered
 from headway.layers.attention.attend import Attend
+from headway.layers.attention.cross import Remembered
 from headway.layers.dropout import Dropout
 from headway.layers.recurrences.stacked import Stacked
 from headway.models.encoder_decoder import State

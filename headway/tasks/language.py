@@ -12,8 +12,9 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import DataError, UsageError
 from headway.data.text import Text
+from headway.data.token_files import Part, TokenFile, open_tokens, tokenize_part
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.data.windows import Part, WindowBatch, Windows, tokenize
+from headway.data.windows import WindowBatch, Windows
 from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
 from headway.layers.attention.attend import recorded
@@ -23,7 +24,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Validation
-from headway.tasks.texts import TextCorpus, TokenFile, collect_text, read_tokens
+from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
@@ -121,28 +122,28 @@ class Language:
 
     def prepare(self, corpus: TextCorpus, folder: Path, batch: int, seed: int) -> Windows:
         """The text is tokenized into files of the run, which are mapped into memory."""
-        train = tokenize(corpus.train, self.tokenizer, folder / "cache" / "train.tokens")
+        train = tokenize_part(corpus.train, self.tokenizer, folder / "cache" / "train.tokens")
         for name, part in corpus.held_out.items():
-            held_out = tokenize(part, self.tokenizer, folder / "held_out" / f"{name}.tokens")
+            held_out = tokenize_part(part, self.tokenizer, folder / "held_out" / f"{name}.tokens")
             if len(held_out.ids) < 2:
                 raise DataError(f"the held-out text for {name} is too short", f"bring more text, or `--{name}-text`.")
         return Windows(train.ids, self.context, max(1, batch // self.context), seed)
 
     def loss(self, model: LanguageModel, batch: WindowBatch) -> Loss:
         ids, wanted = batch.ids[:, :-1], batch.ids[:, 1:]
-        hidden = model(ids, batch.before(model.memory)) if model.memory else model(ids)
-        counted = model.counted(ids) if model.training else None
-        if counted is not None:  # a model that predicts a part of the positions
-            hidden, wanted = hidden[counted], wanted[counted]
+        past = batch.before(model.memory) if model.memory else None
+        if training := model.training:  # some models learn from a part of the positions
+            hidden, places = model.predicted(ids, past)
+            wanted = wanted[places]
         else:
-            hidden, wanted = hidden.flatten(0, 1), wanted.flatten()
-        smoothing = self.data.smoothing if model.training else 0.0
+            hidden, wanted = model(ids, past).flatten(0, 1), wanted.flatten()
+        smoothing = self.data.smoothing if training else 0.0
         total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, smoothing)
         return Loss(total, plain, len(wanted))
 
     def validate(self, model: LanguageModel, folder: Path) -> Validation:
-        part = read_tokens(folder, "validation")
-        found = self._predict(model, part.first(VALIDATED))
+        part = open_tokens(folder / "held_out" / "validation.tokens")
+        found = self._predict(model, beginning(part, VALIDATED))
         prompt = opening(self.tokenizer.decode([part.ids[:400].tolist()])[0])
         text = "".join(islice(self.generate(model, prompt), SHORT))
         values = {"loss": found.nats, "bits per byte": found.bits_per_byte, "perplexity": found.perplexity}
@@ -158,10 +159,10 @@ class Language:
         """How well the test part is predicted, all of it, and what the model writes."""
         names = [p.stem for p in sorted((folder / "held_out").glob("*.tokens"))]
         name = "test" if "test" in names else "validation"
-        part = read_tokens(folder, name)
+        part = open_tokens(folder / "held_out" / f"{name}.tokens")
         prompt = opening(self.tokenizer.decode([part.ids[:400].tolist()])[0])
         samples = tuple((prompt, "".join(islice(self.generate(model, prompt, seed=seed), SAMPLE))) for seed in (1, 2))
-        return self._judgement(name, self._predict(model, part), samples, {n: len(read_tokens(folder, n).ids) for n in names})
+        return self._judgement(name, self._predict(model, part), samples, {n: len(open_tokens(folder / "held_out" / f"{n}.tokens").ids) for n in names})
 
     def _judgement(self, name: str, found: Prediction, samples: tuple[tuple[str, ...], ...], sizes: dict[str, int]) -> Judgement:
         half = 1.96 * found.error
@@ -177,7 +178,7 @@ class Language:
             raise UsageError("which text? `--text`: a file, a folder or .jsonl", "`headway evaluate --help` explains it.")
         text = Text(data.text)
         with TemporaryDirectory() as folder:
-            part = tokenize(Part(text, 0, text.size.characters), self.tokenizer, Path(folder) / "given.tokens")
+            part = tokenize_part(Part(text, 0, text.size.characters), self.tokenizer, Path(folder) / "given.tokens")
             if len(part.ids) < 2:
                 raise DataError(f"`{text.path}` is too short to be judged by", "bring more text.")
             return self._judgement("given", self._predict(model, part), (), {"given": len(part.ids)})
@@ -227,6 +228,12 @@ class Language:
                 if tuple(weights.shape[-2:]) == (len(ids), len(ids)):  # memories and windows have shapes of their own
                     found.append(Map(name, "decoder", number, weights[0].cpu().numpy(), labels, labels))
         return found, text
+
+
+def beginning(part: TokenFile, tokens: int) -> TokenFile:
+    """Its first tokens, with the bytes they stand for by proportion."""
+    ids = part.ids[:tokens]
+    return TokenFile(ids, max(2, round(part.bytes * len(ids) / len(part.ids))))
 
 
 def opening(text: str) -> str:

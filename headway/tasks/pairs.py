@@ -172,7 +172,7 @@ def write_held_out(corpus: PairCorpus, folder: Path) -> None:
 def read_held_out(folder: Path) -> dict[str, HeldOut]:
     """The parts that the run keeps; a damaged line is reported with its file."""
     parts: dict[str, HeldOut] = {}
-    for path in sorted((folder / "held_out").glob("*.jsonl")):
+    for path in sorted((folder / "held_out").glob("*.jsonl"), key=lambda p: (p.stem != "test", p.stem)):
         try:
             rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
             sources, targets = (tuple(row[side] for row in rows) for side in ("source", "target"))

@@ -1,13 +1,12 @@
-"""What a person's text holds: a part to learn from, parts that are held out, and the same as token files in a run."""
+"""What a person's text holds: a part to learn from, parts that are held out."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from headway.core.errors import DataError
 from headway.data.findings import Report
 from headway.data.text import Text
-from headway.data.windows import Part, TokenFile, read_token_file
+from headway.data.token_files import Part
 
 SHARE = 0.1  # of the text is held out
 ENOUGH = 20_000  # characters from which on half of that is a test part
@@ -56,8 +55,3 @@ def collect_text(path: str, validation: str | None, test: str | None) -> TextCor
         return TextCorpus(Part(text, 0, cut), {"validation": Part(text, cut, size)} | held_out)
     middle = (cut + size) // 2
     return TextCorpus(Part(text, 0, cut), {"validation": Part(text, cut, middle), "test": Part(text, middle, size)})
-
-
-def read_tokens(folder: Path, name: str) -> TokenFile:
-    """A held-out part of a run."""
-    return read_token_file(folder / "held_out" / f"{name}.tokens")

@@ -11,7 +11,7 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import UsageError
 from headway.data.batches import PairBatch, PairBatches
-from headway.data.pairs import is_pair_file
+from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.evaluate.alignment import aer
 from headway.evaluate.translation import bleu, chrf, exact_match
@@ -107,7 +107,7 @@ class Translation:
     def recognise(cls, paths: Sequence[str]) -> Data | None:
         if len(paths) == 2:
             return Data(source=paths[0], target=paths[1])
-        return Data(pairs=paths[0]) if len(paths) == 1 and is_pair_file(paths[0]) else None
+        return Data(pairs=paths[0]) if len(paths) == 1 and Path(paths[0].removesuffix(".gz")).suffix in READERS else None
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: PairCorpus, base: Base | None) -> Proposal[Data]:

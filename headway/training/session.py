@@ -42,6 +42,7 @@ from headway.training.precision import choose_precision
 from headway.training.progress import Progress
 from headway.training.tasks import TaskClass, data_class, read_task_name, task_class
 
+
 def start(recipe: Recipe[D], out: Path, progress: Progress | None = None, anyway: bool = False) -> bool:
     """Train a new run. Returns False if a person interrupted it. `anyway`: also on data with errors."""
     progress = progress or Progress()

@@ -20,7 +20,7 @@ def add_options(p: argparse._ActionsContainer, options: Iterable[Option], files:
     """`validation_source: str | None = None  # held-out sentences` as `--validation-source PATH   held-out sentences`."""
     for option in options:
         kinds = option.type.replace(" | None", "")
-        metavar = "PATH" if option.name in files else METAVARS.get(kinds, kinds.removeprefix("Literal[").removesuffix("]").replace('"', ""))
+        metavar = "PATH" if option.name in files else METAVARS.get(kinds, kinds.removeprefix("Literal[").removesuffix("]").replace("'", "").replace('"', "").replace(", ", "|"))
         default = "" if option.default is None or "default" in option.meaning else f" (default {_word(option.default)})"
         name = option.name if prefix else option.name.replace("_", "-")
         p.add_argument(f"--{prefix}{name}", dest=f"{prefix}{option.name}", metavar=metavar, help=(option.meaning + default).replace("%", "%%"))

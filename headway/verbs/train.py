@@ -33,7 +33,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
         entry = find_task(asked)  # another name of a task, or a class of another package; a misspelt one raises
         entries = entries | {asked: entry}
     for name, entry in entries.items():
-        _add_task(subparsers.add_parser(name, help=entry.summary, description=entry.doc, formatter_class=p.formatter_class), entry)
+        usage = f"headway train {name} [options] --out DIR"
+        inner = subparsers.add_parser(name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=p.formatter_class)
+        _add_task(inner, entry)
 
 
 def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
