@@ -47,7 +47,7 @@ _LAZY = {
     "Task": "headway.tasks.task",
     "Training": "headway.tasks.recipe",
 }
-_ROOMS = ("compare", "contracts", "core", "data", "decode", "evaluate", "inspect", "lab", "layers", "models", "recipes", "report", "runs", "tasks", "training")
+_ROOMS = "compare contracts core data decode evaluate inspect lab layers models recipes report runs tasks training".split()
 
 
 def load(folder: str | Path, device: str = "auto") -> "Run":
@@ -110,10 +110,9 @@ def train(
         else:
             given: dict[str, Value] = {name: value for name, value in data.items() if value is not None}
             budget: dict[str, Value] = {n: v for n, v in (("minutes", minutes), ("steps", steps), ("epochs", epochs)) if v is not None}
-            more: dict[str, Value] = {"seed": seed, "device": device, "precision": precision}
-            if start is not None:
-                more["start"] = str(Path(start).resolve())
-            asked = ask(_name(task), given, _name(model) if model else None, options, {**(training or {}), **budget}, more)
+            begun = str(Path(start).resolve()) if start is not None else None
+            chosen = _name(model) if model else None
+            asked = ask(_name(task), given, chosen, options, {**(training or {}), **budget}, seed, begun, device, precision)
             recipe = asked.recipe()
         if not begin(recipe, Path(out), Progress(quiet), anyway):
             raise KeyboardInterrupt

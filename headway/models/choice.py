@@ -8,7 +8,7 @@ from headway.core.errors import UnknownName
 from headway.core.registry import Entry
 
 
-def choose_model(reads: str, gives: str, name: str, options: Mapping[str, str | Value]) -> Choice:
+def choose_model(reads: str, gives: str, name: str, options: Mapping[str, Value | type]) -> Choice:
     """A model that reads and gives this, with options as typed on a command line or given in Python; every misspelling raises.
 
     A mixer's name is a model, too: `mamba` is the first model that takes a mixer, with that one.
@@ -23,12 +23,11 @@ def choose_model(reads: str, gives: str, name: str, options: Mapping[str, str | 
             every = [f"--model.{f}" for f in (*own, *inner) if f != "options"]
             raise UnknownName(f"option of `{name}`:", f"--model.{key}", every, f"headway show {name}")
         kind = option_type((own | inner)[key].type)
-        if isinstance(value, type):
-            value = registry.reference(value)
-        found = parse(kind, value, f"model.{key}") if isinstance(value, str) else value
+        given = registry.reference(value) if isinstance(value, type) else value
+        found = parse(kind, given, f"model.{key}") if isinstance(given, str) else given
         if key in own:
             values[key] = found
-        else:
+        elif isinstance(found, int | float):
             numbers[key] = found
     return Choice(entry.name, values | ({"options": numbers} if numbers else {}))
 

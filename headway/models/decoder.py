@@ -14,6 +14,7 @@
 The state is a value: how many tokens were read, and for each block tensors in a tuple, each with the batch as its first axis.
 """
 
+from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -30,6 +31,7 @@ State = tuple[int, tuple[LayerState, ...]]
 
 @runtime_checkable
 class LanguageModel(Protocol):
+    training: bool
     output: Embedding
     memory: int
     absolute: bool
@@ -39,6 +41,8 @@ class LanguageModel(Protocol):
     def predicted(
         self, ids: Int[Tensor, "b t"], past: Int[Tensor, "b m"] | None = None
     ) -> tuple[Float[Tensor, "n d"], Bool[Tensor, "b t"]]: ...
+
+    def parameters(self) -> Iterator[nn.Parameter]: ...
 
     def start(self, batch: int) -> State: ...
 

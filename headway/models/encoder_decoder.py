@@ -10,10 +10,11 @@
 layer. Each tensor has the batch as its first axis. With k hypotheses per sentence the state has b*k rows and the memory still b.
 """
 
+from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.layers.attention.cross import Remembered
 from headway.layers.embedding import Embedding
@@ -25,8 +26,12 @@ State = tuple[LayerState, ...]
 
 @runtime_checkable
 class EncoderDecoder(Protocol):
+    training: bool
+
     @property
     def output(self) -> Embedding: ...
+
+    def parameters(self) -> Iterator[nn.Parameter]: ...
 
     def __call__(
         self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]

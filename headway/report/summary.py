@@ -89,7 +89,7 @@ def terminal_text(run: Run, judgement: Judgement, base: tuple[Sequence[Score], S
     for part in dict.fromkeys(score.part for score in judgement.scores):
         size = judgement.sizes.get(part)
         called = "" if part != "validation" else ", which the weights were chosen by"
-        lines.append(f"{part} part" + (f" ({size:,} examples{called})" if size else "") + ":")
+        lines.append(f"{part} part" + (f" ({size:,} {judgement.unit}{called})" if size else "") + ":")
         lines += [f"  {score.describe()}" for score in judgement.scores if score.part == part]
     lines += [f"note: {note}" for note in judgement.notes]
     if base:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import overload
 
 from torch import nn
 
@@ -19,17 +19,14 @@ from headway.models.build import build_model
 from headway.models.weights import load_tensors
 from headway.tasks.task import (
     Aligns,
+    AnyTask,
     Attends,
-    B,
-    C,
     Classified,
     Classifies,
     Generates,
     Judgement,
-    M,
     Map,
     Score,
-    Task,
     Translated,
     Translates,
 )
@@ -39,7 +36,6 @@ from headway.training.metrics import Metrics, Record
 from headway.training.plan import Plan, read_plan
 from headway.training.tasks import data_class, read_task_name, task_class
 
-P = TypeVar("P")
 Value = str | int | float | bool | None
 
 
@@ -53,7 +49,7 @@ class Run:
         try:
             name = read_task_name(self.folder)
             self.plan: Plan[object] = read_plan(read_json(self.folder / "plan.json"), data_class(name), str(self.folder / "plan.json"))
-            self.task: Task[object, C, B, M] = task_class(name).load(self.plan.data, self.folder)  # type: ignore[valid-type, misc]
+            self.task: AnyTask = task_class(name).load(self.plan.data, self.folder)
             self.model: nn.Module = build_model(self.plan.model, self.task.sizes).eval().requires_grad_(False)
         except ConfigError as problem:
             raise RunError(problem.message, problem.hint) from problem
@@ -109,15 +105,12 @@ class Run:
 
     # -- what it can do ------------------------------------------------------------------------------------------------
 
-    def _able(self, protocol: type[P], verb: str) -> P:
-        """The task as something that can do this, or an error that says what it can do instead."""
-        if verb not in self.task.uses or not isinstance(self.task, protocol):
-            able = ", ".join(f"`{use}`" for use in self.task.uses)
-            raise UsageError(f"`{self.folder}` was trained for {self.plan.task}, which cannot `{verb}`", f"it can {able}.")
-        return self.task
+    def _unable(self, verb: str) -> UsageError:
+        able = ", ".join(f"`{use}`" for use in self.task.uses)
+        return UsageError(f"`{self.folder}` was trained for {self.plan.task}, which cannot `{verb}`", f"it can {able}.")
 
     @overload
-    def translate(self, texts: str, beam: int | None = None, penalty: float | None = None, batch: int = 64) -> str: ...
+    def translate(self, texts: str, beam: int | None = None, penalty: float | None = None, batch: int = 64) -> str: ...  # type: ignore[overload-overlap]
     @overload
     def translate(self, texts: Iterable[str], beam: int | None = None, penalty: float | None = None, batch: int = 64) -> list[str]: ...
 
@@ -132,13 +125,15 @@ class Run:
         self, texts: Iterable[str], beam: int | None = None, penalty: float | None = None, batch: int = 64, best: int = 1
     ) -> list[list[Translated]]:
         """For each text its `best` translations, best first, with scores and warnings."""
-        task, lines = self._able(Translates, "translate"), require_texts(texts)
+        if not isinstance(self.task, Translates):
+            raise self._unable("translate")
+        lines = require_texts(texts)
         beam = getattr(self.plan.data, "beam", 5) if beam is None else beam
         penalty = getattr(self.plan.data, "penalty", 1.0) if penalty is None else penalty
         require_positive(beam=beam, batch=batch, best=best)
         if not (math.isfinite(penalty) and penalty >= 0):
             raise UsageError(f"`--penalty {penalty}` should be a number of at least 0", "1 is usual; higher gives longer output.")
-        return task.translate(self.model, lines, beam, penalty, batch, best)
+        return self.task.translate(self.model, lines, beam, penalty, batch, best)
 
     def generate(
         self,
@@ -162,28 +157,35 @@ class Run:
         seed: int = 1,
     ) -> Iterator[str]:
         """The same, piece by piece as it is written."""
-        task = self._able(Generates, "generate")
+        if not isinstance(self.task, Generates):
+            raise self._unable("generate")
         require_positive(length=length)
         require_texts([prompt])
-        return islice(task.generate(self.model, prompt, temperature, top_k, top_p, seed), length)
+        return islice(self.task.generate(self.model, prompt, temperature, top_k, top_p, seed), length)
 
     @overload
-    def classify(self, inputs: str) -> Classified: ...
+    def classify(self, inputs: str) -> Classified: ...  # type: ignore[overload-overlap]
     @overload
     def classify(self, inputs: Iterable[str]) -> list[Classified]: ...
 
     def classify(self, inputs: str | Iterable[str]) -> Classified | list[Classified]:
         """The class of each input (a text, or the path of a picture) with its probabilities; one input gives one answer."""
-        found = self._able(Classifies, "classify").classify(self.model, require_texts([inputs] if isinstance(inputs, str) else inputs))
+        if not isinstance(self.task, Classifies):
+            raise self._unable("classify")
+        found = self.task.classify(self.model, require_texts([inputs] if isinstance(inputs, str) else inputs))
         return found[0] if isinstance(inputs, str) else found
 
     def align(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[set[tuple[int, int]]], str]:
         """Links (source word, target word) of each pair, and which attention head they were read from."""
-        return self._able(Aligns, "align").align(self.model, require_texts(sources), require_texts(targets), self.folder)
+        if not isinstance(self.task, Aligns):
+            raise self._unable("align")
+        return self.task.align(self.model, require_texts(sources), require_texts(targets), self.folder)
 
     def attention(self, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """The weights of every attention layer for one input, and what the model wrote (or `target`, if that is given)."""
-        return self._able(Attends, "attention").attention(self.model, require_texts([text])[0], target)
+        if not isinstance(self.task, Attends):
+            raise self._unable("attention")
+        return self.task.attention(self.model, require_texts([text])[0], target)
 
     def evaluate(self, **data: Value) -> Judgement:
         """Scores of examples that you bring, by the same names as in training: `source=`, `target=`; `text=`; `table=` ..."""

@@ -80,7 +80,7 @@ def cross_maps(task: TwoTokenizers, model: EncoderDecoder, sources: Sequence[str
     """Force each target through the model and keep its cross-attention."""
     if not attends(model):
         raise RunError("this model has no attention to read alignments from", "train `attention_seq2seq` or `transformer` instead.")
-    device = next(iter(model.parameters())).device  # type: ignore[attr-defined]
+    device = next(iter(model.parameters())).device
     read, written = [task.source.words(text) for text in sources], [task.target.words(text) for text in targets]
     order = sorted(range(len(read)), key=lambda i: len(read[i][0]) + len(written[i][0]))
     found: dict[int, CrossMaps] = {}
@@ -151,7 +151,7 @@ def dice_links(sources: Sequence[str], targets: Sequence[str]) -> list[Links]:
 
 def attention_maps(task: TwoTokenizers, model: EncoderDecoder, source: str, target: str) -> list[Map]:
     """The attention of every layer and head for one sentence pair, computed by the explicit formula."""
-    device = next(iter(model.parameters())).device  # type: ignore[attr-defined]
+    device = next(iter(model.parameters())).device
     source_ids, target_ids = task.source.encode([source])[0], task.target.encode([target])[0]
     s = pad([[*source_ids, task.source.eos]], task.source.pad).to(device)
     t = pad([[task.target.bos, *target_ids]], task.target.pad).to(device)

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from headway.core import registry
 from headway.core.config import Choice, Value, from_json, option_type, parse, replaced, to_json
@@ -29,7 +30,10 @@ class Asked:
     data: dict[str, Value] = field(default_factory=dict)
     model: Choice | None = None
     training: dict[str, Value] = field(default_factory=dict)
-    more: dict[str, Value] = field(default_factory=dict)  # seed, start, device, precision
+    seed: int = 1
+    start: str | None = None
+    device: str = "auto"
+    precision: Literal["float32", "bfloat16", "auto"] = "float32"
 
     def recipe(self) -> Recipe[object]:
         if self.entry.room == "recipes":
@@ -45,9 +49,9 @@ class Asked:
         if any(name in self.training for name in BUDGETS):
             training = dataclasses.replace(training, **dict.fromkeys(BUDGETS))
         training = replaced(training, self.training, "training")
-        if made is not None:
-            return dataclasses.replace(made, data=data, training=training, **self.more)
-        return Recipe(self.entry.name, data, self.model, training, **self.more)
+        model = made.model if made is not None else self.model
+        name = made.task if made is not None else self.entry.name
+        return Recipe(name, data, model, training, self.seed, self.start, self.device, self.precision)
 
 
 def known_tasks() -> dict[str, Entry]:
@@ -75,9 +79,12 @@ def ask(
     task: str,
     data: Mapping[str, Value],
     model: str | None = None,
-    options: Mapping[str, Value] | None = None,
+    options: Mapping[str, Value | type] | None = None,
     training: Mapping[str, Value] | None = None,
-    more: Mapping[str, Value] | None = None,
+    seed: int = 1,
+    start: str | None = None,
+    device: str = "auto",
+    precision: Literal["float32", "bfloat16", "auto"] = "float32",
 ) -> Asked:
     """Check names, types and files; words of a command line are turned into values of the right type."""
     entry = find_task(task)
@@ -97,7 +104,7 @@ def ask(
     if model or options:
         name = model or entry.facts.get("model") or owner.facts["model"]
         chosen = choose_model(owner.facts["reads"], owner.facts["gives"], name, options or {})
-    return Asked(entry, values, chosen, settings, dict(more or {}))
+    return Asked(entry, values, chosen, settings, seed, start, device, precision)
 
 
 def _typed(owner: Entry, name: str, value: Value) -> Value:

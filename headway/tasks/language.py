@@ -23,7 +23,7 @@ from headway.models.decoder import LanguageModel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Validation
+from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Task, Validation
 from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
 
@@ -50,7 +50,7 @@ class Data:
         )
 
 
-class Language:
+class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     """Language modelling: predict the next token of a text.
 
     loss: cross-entropy of the next token; figures: nats per token, bits per byte, perplexity of held-out text.
@@ -171,7 +171,7 @@ class Language:
             Score(name, "bits per byte", found.bits_per_byte, digits=4, signature=f"{found.bytes:,} bytes"),
             Score(name, "perplexity", found.perplexity, digits=3),
         )
-        return Judgement(scores, samples, verdict(found), sizes)
+        return Judgement(scores, samples, verdict(found), sizes, "tokens")
 
     def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
         if data.text is None:

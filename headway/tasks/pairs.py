@@ -26,18 +26,18 @@ MOST = 1000  # pairs of a held-out part
 class PairData(Protocol):
     """The options that bring pairs."""
 
-    source: str | None
-    target: str | None
-    pairs: str | None
-    languages: str | None
-    validation_source: str | None
-    validation_target: str | None
-    validation_pairs: str | None
-    test_source: str | None
-    test_target: str | None
-    test_pairs: str | None
-    grammar: int | None
-    longest: int
+    @property
+    def source(self) -> str | None: ...
+    @property
+    def target(self) -> str | None: ...
+    @property
+    def pairs(self) -> str | None: ...
+    @property
+    def languages(self) -> str | None: ...
+    @property
+    def grammar(self) -> int | None: ...
+    @property
+    def longest(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -97,22 +97,15 @@ def collect_pairs(data: PairData, seed: int) -> PairCorpus:
     for name in ("validation", "test"):
         files = [getattr(data, f"{name}_{side}") for side in ("source", "target", "pairs")]
         if any(files):
-            given, report = examine(read_pairs(*files, languages), limit=data.longest)
+            given, report = examine(read_pairs(files[0], files[1], files[2], languages), limit=data.longest)
             held_out[name] = HeldOut(given.sources, given.targets)
             reports.append(report)
-    hidden = Pairs(*(tuple(t for part in held_out.values() for t in side(part)) for side in (_sources, _targets)), (), "the held-out files")
+    sources = tuple(text for part in held_out.values() for text in part.sources)
+    hidden = Pairs(sources, sources, (), "the held-out files")
     pairs, report = examine(pairs, heldout=hidden if held_out else None, limit=data.longest)
     if "validation" not in held_out:
         pairs, held_out = set_apart(pairs, held_out, seed)
     return PairCorpus(pairs, held_out, (report, *reports))
-
-
-def _sources(part: HeldOut) -> tuple[str, ...]:
-    return part.sources
-
-
-def _targets(part: HeldOut) -> tuple[str, ...]:
-    return part.targets
 
 
 def from_grammar(count: int, longest: int, seed: int) -> PairCorpus:

@@ -89,7 +89,7 @@ class Searcher:
 
         Batches are decoded side by side, one core each (`decode/side_by_side.py`); the longest come first, so that all end together.
         """
-        device = next(iter(model.parameters())).device  # type: ignore[attr-defined]
+        device = next(iter(model.parameters())).device
         ids = self.source.encode([text.strip() for text in texts])
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         results: list[list[Found]] = [[] for _ in texts]

@@ -18,10 +18,10 @@ What a run can be used for is said by `uses`, the verbs it serves. Each is a pro
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.core.config import Choice
 from headway.core.errors import ConfigError, raise_all
@@ -31,9 +31,8 @@ from headway.tasks.recipe import Proposal, Recipe
 D = TypeVar("D")  # Data: what a person brings
 C = TypeVar("C", bound="Corpus")  # what was read
 B = TypeVar("B")  # a batch
-M = TypeVar("M")  # the models it trains
+M_contra = TypeVar("M_contra", contravariant=True)  # the models it trains
 B_co = TypeVar("B_co", covariant=True)
-T = TypeVar("T", bound="Task")  # type: ignore[type-arg]
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,8 @@ class Figure:
         return f"{self.name} {value:.{self.digits}f}" + (f" {self.unit}" if self.unit else "")
 
 
-class Loss(NamedTuple):
+@dataclass(frozen=True)
+class Loss:
     """The loss of a batch: what is minimised and what is reported, both summed, and what they are a mean over."""
 
     total: Tensor  # with regularisation such as label smoothing; has a gradient
@@ -91,7 +91,8 @@ class Judgement:
     scores: tuple[Score, ...]
     samples: tuple[tuple[str, ...], ...]  # rows of the task's `columns`
     verdict: str  # one sentence in plain words
-    sizes: dict[str, int] = field(default_factory=dict)  # examples of each part
+    sizes: dict[str, int] = field(default_factory=dict)  # how large each part is
+    unit: str = "examples"  # what these sizes count
     notes: tuple[str, ...] = ()  # what else a person should know, such as outputs that were cut
 
 
@@ -160,8 +161,8 @@ class Base:
     model: Choice
 
 
-class Task(Protocol[D, C, B, M]):
-    """What a task owes. `D` is its data, `C` its corpus, `B` its batches, `M` the models it trains."""
+class Task(Protocol[D, C, B, M_contra]):
+    """What a task owes: with its data, its corpus, its batches, and the models it trains."""
 
     aliases: ClassVar[tuple[str, ...]]
     reads: ClassVar[str]  # what its models read
@@ -186,11 +187,11 @@ class Task(Protocol[D, C, B, M]):
     def propose(cls, recipe: Recipe[D], corpus: C, base: "Base | None") -> Proposal[D]: ...
 
     @classmethod
-    def fit(cls: type[T], data: D, corpus: C, base: "Base | None") -> T:
+    def fit(cls, data: D, corpus: C, base: "Base | None") -> Self:
         """`base` is the run that this one begins with (`--from`): its vocabulary is taken over."""
 
     @classmethod
-    def load(cls: type[T], data: D, folder: Path) -> T: ...
+    def load(cls, data: D, folder: Path) -> Self: ...
 
     def save(self, folder: Path) -> None: ...
 
@@ -202,13 +203,13 @@ class Task(Protocol[D, C, B, M]):
 
     def prepare(self, corpus: C, folder: Path, batch: int, seed: int) -> Batches[B]: ...
 
-    def loss(self, model: M, batch: B) -> Loss: ...
+    def loss(self, model: M_contra, batch: B) -> Loss: ...
 
-    def validate(self, model: M, folder: Path) -> Validation: ...
+    def validate(self, model: M_contra, folder: Path) -> Validation: ...
 
-    def judge(self, model: M, folder: Path) -> Judgement: ...
+    def judge(self, model: M_contra, folder: Path) -> Judgement: ...
 
-    def evaluate(self, model: M, data: D) -> Judgement:
+    def evaluate(self, model: M_contra, data: D) -> Judgement:
         """Scores of examples that a person brings to a finished run."""
 
     def example(self) -> tuple[tuple[Tensor, ...], int]:
@@ -216,6 +217,9 @@ class Task(Protocol[D, C, B, M]):
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         """What to type next, after the word `headway`."""
+
+
+AnyTask = Task[object, Corpus, object, nn.Module]  # a task whose types only it knows
 
 
 # -- what a run can be used for ------------------------------------------------------------------------------------------
@@ -231,21 +235,21 @@ class Translated:
 
 
 @runtime_checkable
-class Translates(Protocol[M]):
-    def translate(self, model: M, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int) -> list[list[Translated]]:
+class Translates(Protocol):
+    def translate(self, model: nn.Module, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int) -> list[list[Translated]]:
         """For each text its `best` translations, best first."""
 
 
 @runtime_checkable
-class Aligns(Protocol[M]):
-    def align(self, model: M, sources: Sequence[str], targets: Sequence[str], folder: Path) -> tuple[list[set[tuple[int, int]]], str]:
+class Aligns(Protocol):
+    def align(self, model: nn.Module, sources: Sequence[str], targets: Sequence[str], folder: Path) -> tuple[list[set[tuple[int, int]]], str]:
         """For each pair its links between words, and where they were read from."""
 
 
 @runtime_checkable
-class Generates(Protocol[M]):
+class Generates(Protocol):
     def generate(
-        self, model: M, prompt: str, temperature: float = 0.8, top_k: int | None = None, top_p: float = 0.95, seed: int = 1
+        self, model: nn.Module, prompt: str, temperature: float = 0.8, top_k: int | None = None, top_p: float = 0.95, seed: int = 1
     ) -> Iterator[str]:
         """The continuation of a prompt, piece by piece."""
 
@@ -260,12 +264,12 @@ class Classified:
 
 
 @runtime_checkable
-class Classifies(Protocol[M]):
-    def classify(self, model: M, inputs: Sequence[str]) -> list[Classified]:
+class Classifies(Protocol):
+    def classify(self, model: nn.Module, inputs: Sequence[str]) -> list[Classified]:
         """The class of each input: a text, or the path of a picture."""
 
 
 @runtime_checkable
-class Attends(Protocol[M]):
-    def attention(self, model: M, text: str, target: str | None = None) -> tuple[list[Map], str]:
+class Attends(Protocol):
+    def attention(self, model: nn.Module, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """The weights of every attention layer for one input, and what the model wrote."""

@@ -23,7 +23,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Translated, Validation
+from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Task, Translated, Validation
 from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
 
 JUDGED = 1000  # sentences of a part that are translated at the end
@@ -70,7 +70,7 @@ class Data:
         )
 
 
-class Translation:
+class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     """Translation: a sentence of one language in, the sentence of another out.
 
     loss: smoothed cross-entropy of the next target token; figures: BLEU and chrF of greedy translations of held-out sentences.
@@ -191,7 +191,7 @@ class Translation:
         return Loss(total, plain, len(wanted))
 
     def _smoothing(self, model: EncoderDecoder) -> float:
-        return (self.data.smoothing or 0.0) if getattr(model, "training", False) else 0.0
+        return (self.data.smoothing or 0.0) if model.training else 0.0
 
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:
         """The loss over all validation pairs; BLEU, chrF and exact match of the first ones, greedily decoded; a few samples."""
@@ -210,10 +210,10 @@ class Translation:
         return Validation(values, -loss - 1000.0 if young else values["chrF"], samples)
 
     def _mean_loss(self, model: EncoderDecoder, part: HeldOut) -> float:
-        device = next(iter(model.parameters())).device  # type: ignore[attr-defined]
+        device = next(iter(model.parameters())).device
         with torch.inference_mode():
             found = [self.loss(model, batch.to(device)) for batch in self._batches(part.sources, part.targets, 2048, 0).in_order()]
-        return sum(float(plain) for _, plain, _ in found) / sum(count for _, _, count in found)
+        return sum(float(loss.plain) for loss in found) / sum(loss.count for loss in found)
 
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:
         if folder not in self._parts:
@@ -239,7 +239,7 @@ class Translation:
         samples = tuple(row for _, rows, _ in made for row in rows[:5])
         notes = tuple(note for _, _, notes in made for note in notes)
         first = next(s for s in scores if s.name == "BLEU")
-        return Judgement(tuple(scores), samples, verdict(first.value, scores), {n: len(p.sources) for n, p in parts.items()}, notes)
+        return Judgement(tuple(scores), samples, verdict(first.value, scores), {n: len(p.sources) for n, p in parts.items()}, "pairs", notes)
 
     def _scores(
         self, model: EncoderDecoder, name: str, part: HeldOut
@@ -267,7 +267,7 @@ class Translation:
         part = read_own(data)
         task = Translation(data, self.source, self.target, self.seen)
         scores, samples, notes = task._scores(model, "given", part)
-        return Judgement(tuple(scores), tuple(samples[:5]), verdict(scores[0].value, scores), {"given": len(part.sources)}, tuple(notes))
+        return Judgement(tuple(scores), tuple(samples[:5]), verdict(scores[0].value, scores), {"given": len(part.sources)}, "pairs", tuple(notes))
 
     def example(self) -> tuple[tuple[Tensor, ...], int]:
         s, t = self.seen.typical

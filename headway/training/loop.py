@@ -27,7 +27,7 @@ from headway.training.folder import WEIGHTS
 from headway.training.learner import Learner
 from headway.training.metrics import Metrics, Record, Validated
 from headway.training.plan import Settings
-from headway.training.precision import autocast
+from headway.training.precision import Arithmetic, autocast
 from headway.training.progress import Progress
 from headway.training.schedules import rate_factor
 
@@ -61,7 +61,7 @@ class Loop(Generic[B]):
         validate: Callable[[nn.Module], Validation] | None = None,
         figures: tuple[Figure, ...] = (),
         plan: object = None,
-        precision: str = "float32",
+        precision: Arithmetic = "float32",
     ) -> None:
         self.batches, self.loss, self.settings, self.seed = batches, loss, settings, seed
         self.folder, self.validate, self.figures, self.plan = folder, validate, figures, plan
@@ -83,21 +83,21 @@ class Loop(Generic[B]):
         """The gradients of step n, from (seed, n) alone; returns the mean loss and what it is a mean over."""
         torch.manual_seed(derive(self.seed, "dropout", step))
         count = self.settings.accumulate
-        losses: list[tuple[Tensor, Tensor]] = []
+        losses: list[Loss] = []
         units = 0
         for i in range(count):
             batch = moved(self.batches[step * count + i], self.device)
             with autocast(self.device, self.precision):
-                total, plain, n = self.loss(self.learner.model, batch)
+                found = self.loss(self.learner.model, batch)
             if count > 1:
-                total.backward()  # divided below, when the number of units is known
-            losses.append((total, plain))
-            units += n
+                found.total.backward()  # divided below, when the number of units is known
+            losses.append(found)
+            units += found.count
         if count > 1:
             torch._foreach_div_([p.grad for p in self.learner.parameters if p.grad is not None], float(units))
         else:
-            (losses[0][0] / units).backward()
-        return float(sum(plain.detach() for _, plain in losses)) / units, units
+            (losses[0].total / units).backward()
+        return sum(float(found.plain) for found in losses) / units, units
 
     def update(self, step: int, norm: Tensor) -> None:
         s = self.settings
@@ -188,9 +188,9 @@ class Loop(Generic[B]):
         """Whether the weights give a finite loss that did not explode: what is worth keeping."""
         with torch.no_grad(), autocast(self.device, self.precision):
             self.learner.model.eval()
-            _, plain, units = self.loss(self.learner.model, moved(self.batches[self.state.step], self.device))
+            found = self.loss(self.learner.model, moved(self.batches[self.state.step], self.device))
             self.learner.model.train()
-        value = float(plain) / units
+        value = float(found.plain) / found.count
         return math.isfinite(value) and value <= EXPLODED * max(self.state.first or value, 0.1)
 
     # -- validation ----------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def moved(batch: B, device: torch.device) -> B:
     if device.type == "cpu":
         return batch
     if isinstance(batch, Tensor):
-        return batch.to(device, non_blocking=True)
+        return batch.to(device, non_blocking=True)  # type: ignore[return-value]
     if isinstance(batch, tuple):
         return type(batch)(moved(item, device) for item in batch)  # type: ignore[return-value]
     if dataclasses.is_dataclass(batch) and not isinstance(batch, type):

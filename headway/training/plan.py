@@ -48,7 +48,7 @@ class Plan(Generic[D]):
     seed: int
     start: str | None
     device: str
-    precision: str
+    precision: Literal["float32", "bfloat16"]
     threads: int  # another number of threads adds in another order, and the last bits differ
     fingerprint: dict[str, str]
 
@@ -65,7 +65,7 @@ class _Shell:
     training: Settings
     seed: int
     device: str
-    precision: str
+    precision: Literal["float32", "bfloat16"]
     threads: int
     fingerprint: dict[str, str]
     start: str | None = None

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from headway.core import machine
-from headway.core.config import Choice, difference, to_json
+from headway.core.config import Choice, difference, replaced, to_json
 from headway.core.device import choose_device
 from headway.core.errors import DataError, DiskError, RunError, UsageError, raise_all
 from headway.core.files import disk_errors, read_json, read_tensors, write_json, write_whole
@@ -32,7 +32,7 @@ from headway.models.build import build_model, count_parameters
 from headway.models.choice import check_options
 from headway.models.weights import load_fitting
 from headway.tasks.recipe import Recipe, read_recipe
-from headway.tasks.task import B, Base, C, Corpus, D, M, Task, errors_of
+from headway.tasks.task import AnyTask, Base, Corpus, errors_of
 from headway.training import plan as planning
 from headway.training.checkpoint import FILE, read_header
 from headway.training.folder import HELD_OUT, WEIGHTS, require_run, require_weights
@@ -40,10 +40,10 @@ from headway.training.loop import Loop
 from headway.training.plan import Plan, read_plan
 from headway.training.precision import choose_precision
 from headway.training.progress import Progress
-from headway.training.tasks import TaskClass, data_class, read_task_name, task_class
+from headway.training.tasks import data_class, read_task_name, task_class
 
 
-def start(recipe: Recipe[D], out: Path, progress: Progress | None = None, anyway: bool = False) -> bool:
+def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, anyway: bool = False) -> bool:
     """Train a new run. Returns False if a person interrupted it. `anyway`: also on data with errors."""
     progress = progress or Progress()
     planning.budget_of(recipe.training)
@@ -76,7 +76,7 @@ def _worth_keeping(out: Path) -> bool:
         return True
 
 
-def _keep_standard_input(recipe: Recipe[D], out: Path) -> Recipe[D]:
+def _keep_standard_input(recipe: Recipe[object], out: Path) -> Recipe[object]:
     """What comes through a pipe is gone once read: the run keeps it, so that it can be resumed."""
     piped = [name for name, value in to_json(recipe.data).items() if value == "-"]
     if len(piped) > 1:
@@ -87,7 +87,7 @@ def _keep_standard_input(recipe: Recipe[D], out: Path) -> Recipe[D]:
     write_whole(path, lambda part: _copy(sys.stdin.buffer, part))
     if not path.stat().st_size:
         raise DataError("standard input is empty", "pipe something into it, or name a file.")
-    return dataclasses.replace(recipe, data=dataclasses.replace(recipe.data, **{piped[0]: str(path.resolve())}))  # type: ignore[type-var]
+    return dataclasses.replace(recipe, data=replaced(recipe.data, {piped[0]: str(path.resolve())}, "standard input"))
 
 
 def _copy(source: IO[bytes], path: Path) -> None:
@@ -125,9 +125,9 @@ def finished(out: Path) -> str | None:
     return None
 
 
-def _train(recipe: Recipe[D], out: Path, progress: Progress, anyway: bool) -> bool:
+def _train(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool) -> bool:
     began = time.monotonic()
-    kind: TaskClass[D, C, B, M] = task_class(recipe.task)  # type: ignore[valid-type]
+    kind = task_class(recipe.task)
     progress.loss_unit, progress.unit = kind.loss_unit, kind.unit
     try:
         progress.say("reading the data ...")
@@ -144,29 +144,29 @@ def _train(recipe: Recipe[D], out: Path, progress: Progress, anyway: bool) -> bo
         progress.close()
 
 
-def _stop_on_errors(corpus: Corpus, anyway: bool) -> None:
+def _stop_on_errors(corpus: Corpusorpus, anyway: bool) -> None:
     found = [] if anyway else errors_of(corpus)
     hint = "mend the data, or go on with `--anyway`."
     raise_all([finding.message for finding in found], DataError, "the data has errors that would spoil the model", hint)
 
 
-def _loop(task: Task[D, C, B, M], plan: Plan[D], corpus: C, out: Path, model: nn.Module) -> Loop[B]:
+def _loop(task: AnyTask, plan: Plan[object], corpus: Corpus, out: Path, model: nn.Module) -> Loop[object]:
     batches = task.prepare(corpus, out, plan.training.batch, plan.seed)
     return Loop(
         model.to(plan.device),
         batches,
-        task.loss,  # type: ignore[arg-type]
+        task.loss,
         plan.training,
         plan.seed,
         folder=out,
-        validate=lambda m: task.validate(m, out),  # type: ignore[arg-type]
+        validate=lambda m: task.validate(m, out),
         figures=task.figures,
         plan=plan.to_json(),
         precision=plan.precision,
     )
 
 
-def _continued(kind: TaskClass[D, C, B, M], recipe: Recipe[D], out: Path, corpus: C) -> Loop[B]:
+def _continued(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Corpus) -> Loop[object]:
     """The loop of a run whose plan is made already, if the plan still fits what was asked and the data."""
     plan = read_plan(read_json(out / "plan.json"), data_class(recipe.task), str(out / "plan.json"))
     _refuse_changes(recipe, plan, corpus, out)
@@ -175,13 +175,13 @@ def _continued(kind: TaskClass[D, C, B, M], recipe: Recipe[D], out: Path, corpus
     return _loop(task, plan, corpus, out, _built(plan, task.sizes))
 
 
-def _built(plan: Plan[D], sizes: dict[str, int]) -> nn.Module:
+def _built(plan: Plan[object], sizes: dict[str, int]) -> nn.Module:
     """The untrained model of a plan; its weights follow from the seed."""
     torch.manual_seed(derive(plan.seed, "weights"))
     return build_model(plan.model, sizes)
 
 
-def _planned(kind: TaskClass[D, C, B, M], recipe: Recipe[D], out: Path, corpus: C, progress: Progress, began: float) -> Loop[B]:
+def _planned(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Corpus, progress: Progress, began: float) -> Loop[object]:
     """Choose what was left open, build the model, write the plan down, and make the loop."""
     threads = machine.prepare()
     device = choose_device(recipe.device)
@@ -205,13 +205,13 @@ def _planned(kind: TaskClass[D, C, B, M], recipe: Recipe[D], out: Path, corpus: 
         _keep_base(base, out)
     loop = _loop(task, plan, corpus, out, model)
     with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training
-        task.loss(model, loop.batches.largest())  # type: ignore[arg-type]
+        task.loss(model, loop.batches.largest())
     seconds = None
     if recipe.training.minutes is not None:
         progress.say("measuring the speed of this machine ...")
         times = loop.timed_steps(min(20.0, 1.8 * recipe.training.minutes))
         start_time = time.monotonic()
-        task.validate(loop.learner.average, out)  # type: ignore[arg-type]
+        task.validate(loop.learner.average, out)
         once = 0.5 * (time.monotonic() - start_time)  # an untrained model writes to the limit: more than validations will cost
         seconds = planning.seconds_per_step(times, recipe.training.minutes, time.monotonic() - began, once)
     per_epoch = len(loop.batches)
@@ -227,12 +227,12 @@ def _base(folder: Path) -> Base:
     """The run that this one begins with, with its vocabulary."""
     require_weights(folder)
     name = read_task_name(folder)
-    kind: TaskClass[D, C, B, M] = task_class(name)  # type: ignore[valid-type]
+    kind = task_class(name)
     plan = read_plan(read_json(folder / "plan.json"), data_class(name), str(folder / "plan.json"))
     return Base(folder, kind.load(plan.data, folder), plan.data, plan.model)
 
 
-def _chosen_model(recipe: Recipe[D], default: str, base: Base | None) -> Choice:
+def _chosen_model(recipe: Recipe[object], default: str, base: Base | None) -> Choice:
     """The model that was asked for; without a word that of the run it begins with, or the task's default."""
     if base is None:
         return recipe.model or Choice(default)
@@ -258,7 +258,7 @@ def _take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
     progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))
 
 
-def _refuse_changes(recipe: Recipe[D], plan: Plan[D], corpus: Corpus, out: Path) -> None:
+def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpusorpus, out: Path) -> None:
     """Data or recipe that changed since the run began would make it neither the old run nor a new one."""
     wanted, settled = recipe.to_json(), plan.to_json()
     for name in ("device", "precision"):

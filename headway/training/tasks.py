@@ -5,19 +5,16 @@ from pathlib import Path
 from headway.core import registry
 from headway.core.errors import RunError
 from headway.core.files import read_json
-from headway.tasks.task import B, C, D, M, Task
+from headway.tasks.task import AnyTask
 
-TaskClass = type[Task[D, C, B, M]]
-
-
-def task_class(name: str) -> TaskClass[D, C, B, M]:
-    found: TaskClass[D, C, B, M] = registry.get("tasks", name).load()
+def task_class(name: str) -> type[AnyTask]:
+    found: type[AnyTask] = registry.get("tasks", name).load()
     return found
 
 
-def data_class(name: str) -> type[D]:
+def data_class(name: str) -> type[object]:
     """The dataclass of what a person brings to the task."""
-    found: type[D] = registry.get("tasks", name).module.Data
+    found: type[object] = registry.get("tasks", name).module.Data
     return found
 
 

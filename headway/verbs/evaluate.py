@@ -56,7 +56,7 @@ def run(a: argparse.Namespace) -> None:
         print(json.dumps({"run": a.run, "sizes": found.sizes, "scores": to_json(found.scores), "notes": list(found.notes)}, indent=2))
         return
     for part, size in found.sizes.items():
-        print(f"{size:,} {opened.task.unit if len(found.sizes) == 1 and 'text' in given else 'examples'} ({part})")
+        print(f"{size:,} {found.unit} ({part})")
     for score in found.scores:
         print(f"  {score.describe()}" + (f"   {score.signature}" if score.signature else ""))
     for note in found.notes:

@@ -47,10 +47,10 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     budget.add_argument("--minutes", metavar="M", help="train about this long (default 10)")
     budget.add_argument("--steps", metavar="N", help="or this many steps")
     budget.add_argument("--epochs", metavar="E", help="or this often through the data")
-    p.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same run (default 1)")
+    p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed gives the same run (default 1)")
     p.add_argument("--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run")
-    p.add_argument("--device", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
-    p.add_argument("--precision", metavar="KIND", choices=["float32", "bfloat16", "auto"], help="float32, bfloat16, or auto: the faster one here (default float32)")
+    p.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
+    p.add_argument("--precision", default="float32", metavar="KIND", choices=["float32", "bfloat16", "auto"], help="float32, bfloat16, or auto: the faster one here (default float32)")
     p.add_argument("--anyway", action="store_true", help="train also on data with errors")
     p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -78,11 +78,10 @@ def run(a: argparse.Namespace) -> int:
     data = {o.name: given[o.name] for o in task_of(entry).options if o.name in given and o.name not in PLAIN} if entry.room != "recipes" else {}
     training = {n.removeprefix("training."): v for n, v in given.items() if n.startswith("training.")} | {n: given[n] for n in BUDGETS if n in given}
     options = {n.removeprefix("model."): v for n, v in (given | a.paths).items() if n.startswith("model.")}
-    more = {n: given[n] for n in ("seed", "device", "precision") if n in given}
-    if "start" in given:
+    if a.start:
         require_run(Path(a.start))
-        more["start"] = str(Path(a.start).resolve())
-    asked = ask(a.task, data, a.model, options, training, more)
+    begin = str(Path(a.start).resolve()) if a.start else None
+    asked = ask(a.task, data, a.model, options, training, a.seed, begin, a.device, a.precision)
     if not a.out:
         raise UsageError("missing: `--out DIR`, where the run goes", f"for example `--out runs/{entry.name.partition(':')[0]}`.")
     from headway.training.progress import Progress

@@ -4,10 +4,14 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.core.errors import UsageError
 from headway.core.files import require_writable
 from headway.verbs.options import add_run, open_run, refuse_overwriting, require_positive, write_lines
+
+if TYPE_CHECKING:
+    from headway.runs.run import Run
 
 SUMMARY = "translate text, a file, or standard input"
 EXAMPLES = """\
@@ -34,7 +38,7 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     p.add_argument("--n-best", type=int, default=1, metavar="N", help="print the N best of each line with their scores")
 
 
-def run(a: argparse.Namespace) -> int | None:
+def run(a: argparse.Namespace) -> None:
     if a.text and a.input:
         raise UsageError("sentences and `--input` were both given", "choose one of them.")
     require_positive(a, "beam", "batch", "n_best")
@@ -43,19 +47,15 @@ def run(a: argparse.Namespace) -> int | None:
         require_writable(Path(a.output))
     opened = open_run(a)
     if not a.text and not a.input and sys.stdin is not None and sys.stdin.isatty():
-        return _converse(opened, a)
+        _converse(opened, a)
+        return
     from headway.data.pairs import read_lines
 
     lines = a.text or read_lines(a.input or "-")
     write_lines(list(_translated(opened, a, lines)) if a.output else _translated(opened, a, lines), a.output)
-    return None
 
 
-def _translated(opened: object, a: argparse.Namespace, lines: list[str]) -> Iterator[str]:
-    from headway.runs.run import Run
-
-    if not isinstance(opened, Run):
-        return
+def _translated(opened: "Run", a: argparse.Namespace, lines: list[str]) -> Iterator[str]:
     warned = 0
     for start in range(0, len(lines), PORTION):
         portion = lines[start : start + PORTION]
@@ -70,7 +70,7 @@ def _translated(opened: object, a: argparse.Namespace, lines: list[str]) -> Iter
         print(f"{warned:,} lines with such warnings in all", file=sys.stderr)
 
 
-def _converse(opened: object, a: argparse.Namespace) -> None:
+def _converse(opened: "Run", a: argparse.Namespace) -> None:
     """Line by line, each answered at once."""
     print("type a sentence; Ctrl-D ends", file=sys.stderr)
     while True:

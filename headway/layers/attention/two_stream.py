@@ -58,7 +58,8 @@ class TwoStream(nn.Module):
     def read(self, h: Float[Tensor, "b t d"]) -> Float[Tensor, "b t d"]:
         """Content alone, from left to right."""
         t = h.shape[1]
-        return self._attend(h, *self._keys(h), torch.ones(t, t, dtype=torch.bool, device=h.device).tril(), 0)
+        k, v = self._keys(h)
+        return self._attend(h, k, v, torch.ones(t, t, dtype=torch.bool, device=h.device).tril(), 0)
 
     def start(self, batch: int) -> Cache:
         like = self.output.weight
