@@ -8,11 +8,11 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from headway import __version__
 from headway.core.errors import HeadwayError, UnknownName, UsageError
 from headway.verbs import ORDER
+from headway.verbs.parser import Parser, verb_parser
 
 EXAMPLES = """\
 examples:
@@ -29,24 +29,6 @@ examples:
 Every verb explains itself: headway train --help"""
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse that raises instead of exiting, and knows the options that were probably meant."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message.replace("the following arguments are required:", "missing:"), f"`{self.prog} --help` explains it.")
-
-    @property
-    def known(self) -> list[str]:
-        return [option for action in self._actions for option in action.option_strings if option.startswith("--")]
-
-    def inner(self) -> dict[str, "Parser"]:
-        """The parsers of its subcommands, by name."""
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                return dict(action.choices)
-        return {}
-
-
 def top_parser() -> Parser:
     raw = argparse.RawDescriptionHelpFormatter
     about = "Train, use and understand the architectures of the deep-learning lectures."
@@ -57,15 +39,6 @@ def top_parser() -> Parser:
         verb = importlib.import_module(f"headway.verbs.{name}")
         verbs.add_parser(name, help=verb.SUMMARY)
     return top
-
-
-def verb_parser(name: str, words: Sequence[str]) -> Parser:
-    verb = importlib.import_module(f"headway.verbs.{name}")
-    raw = argparse.RawDescriptionHelpFormatter
-    p = Parser(prog=f"headway {name}", description=verb.SUMMARY, epilog=verb.EXAMPLES, formatter_class=raw, allow_abbrev=False)
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    verb.add_arguments(p, list(words))
-    return p
 
 
 def split_paths(words: Sequence[str], known: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -109,29 +82,6 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def complete(typed: Sequence[str]) -> list[str]:
-    """What may follow: verbs, tasks, options, registered names. The last word is the one being typed."""
-    *before, last = typed or [""]
-    if not before:
-        return [name for name in ORDER if name.startswith(last)]
-    try:
-        p = verb_parser(before[0], before[1:])
-    except (HeadwayError, ImportError):
-        return []
-    inner = p.inner()
-    chosen = next((word for word in before[1:] if word in inner), None)
-    if before[-1] == "--model":
-        from headway.core import registry
-
-        return [name for name in (*registry.entries("models"), *registry.mixers()) if name.startswith(last)]
-    if last.startswith("-"):
-        return [option for option in (inner[chosen] if chosen else p).known if option.startswith(last)]
-    if inner and not chosen:
-        return [name for name in inner if name.startswith(last)]
-    choices = [c for action in p._actions if not action.option_strings and action.choices for c in action.choices]
-    return [str(choice) for choice in choices if str(choice).startswith(last)]
-
-
 def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     _prepare_streams()
@@ -164,7 +114,7 @@ def _prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the program
         elif hasattr(stream, "reconfigure") and (stream.encoding or "").lower().replace("-", "") != "utf8":
             stream.reconfigure(errors="replace")
 

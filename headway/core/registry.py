@@ -12,7 +12,6 @@ announces as an entry point of the group `headway.<room>` (`headway.models`, `he
 """
 
 import ast
-import importlib
 import importlib.metadata
 import importlib.util
 import inspect
@@ -20,147 +19,41 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from headway.core.entries import Entry, Option, read_entry, read_facts, read_nodes, slug
 from headway.core.errors import UnknownName, UsageError, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS: dict[str, str] = tomllib.loads((ROOT / "rooms.toml").read_text(encoding="utf-8"))
 LAB = tuple(room.removeprefix("lab/") for room in ROOMS if room.startswith("lab/"))
-OPTIONS = ("Config", "Data")  # the dataclass of a file whose fields are options
-Node = ast.ClassDef | ast.FunctionDef
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option of an entry: `width: int = 256  # what it means`."""
-
-    name: str
-    type: str
-    default: Any
-    meaning: str
-    required: bool = False
-
-
-@dataclass(frozen=True)
-class Entry:
-    name: str
-    room: str
-    path: Path
-    module_name: str
-    class_name: str
-    doc: str
-    aliases: tuple[str, ...]
-    options: tuple[Option, ...]
-    facts: dict[str, Any] = field(compare=False)  # what else the class declares in literals, such as `sees` of a mixer
-
-    @property
-    def summary(self) -> str:
-        return self.doc.split("\n", 1)[0]
-
-    @property
-    def module(self) -> Any:
-        return _module(self.module_name)
-
-    def load(self) -> Any:
-        """The class itself (this imports it, and with it torch)."""
-        return getattr(self.module, self.class_name)
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "", text.lower())
-
-
-# -- reading a file ----------------------------------------------------------------------------------------------------
-
-
-def _options(node: ast.ClassDef, lines: list[str]) -> Iterator[Option]:
-    for item in node.body:
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-            _, _, meaning = lines[(item.end_lineno or item.lineno) - 1].partition("  # ")
-            yield Option(item.target.id, ast.unparse(item.annotation), _literal(item.value), meaning.strip(), item.value is None)
-
-
-def _literal(node: ast.expr | None) -> Any:
-    try:
-        return None if node is None else ast.literal_eval(node)
-    except ValueError:
-        return None  # computed, so it cannot be read without an import
-
-
-def _arguments(node: Node) -> tuple[list[str], tuple[Option, ...]]:
-    """The arguments of a class's constructor, and those of them that are numbers with a default: the options of a layer."""
-    init = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)
-    if init is None:
-        return [], ()
-    every = [a for a in init.args.args if a.arg != "self"]
-    values = [None] * (len(every) - len(init.args.defaults)) + [_literal(value) for value in init.args.defaults]
-    pairs = [*zip(every, values, strict=True), *zip(init.args.kwonlyargs, map(_literal, init.args.kw_defaults), strict=True)]
-    numbers = [(a, value) for a, value in pairs if type(value) in (int, float)]
-    options = tuple(Option(a.arg, ast.unparse(a.annotation) if a.annotation else "float", value, "") for a, value in numbers)
-    return [a.arg for a, _ in pairs], options
-
-
-def _facts(node: Node) -> dict[str, Any]:
-    """Attributes of the class that are written as literals, and the names of its methods."""
-    facts: dict[str, Any] = {"methods": tuple(item.name for item in node.body if isinstance(item, ast.FunctionDef))}
-    for item in node.body:
-        if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
-            facts[item.targets[0].id] = _literal(item.value)
-        elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Tuple) and isinstance(item.value, ast.Tuple):
-            names = [name.id for name in item.targets[0].elts if isinstance(name, ast.Name)]
-            facts |= dict(zip(names, map(_literal, item.value.elts), strict=False))
-    return facts
-
-
-def _entry(node: Node, nodes: dict[str, Node], text: str, name: str, room: str, path: Path, module: str) -> Entry:
-    """One class or function of a file as an entry."""
-    facts, doc = _facts(node), ast.get_docstring(node) or ""
-    called = re.search(r"\s*Also called ([^.]+)\.", doc) if isinstance(node, ast.FunctionDef) else None
-    aliases = tuple(re.split(r",\s+", called[1])) if called else tuple(facts.pop("aliases", None) or ())
-    facts["arguments"], options = _arguments(node)
-    facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
-    for holder in OPTIONS:
-        if isinstance(found := nodes.get(holder), ast.ClassDef):
-            options = tuple(_options(found, text.split("\n")))
-    doc = doc.replace(called[0], "") if called else doc
-    return Entry(name, room, path, module, node.name, doc, aliases, options, facts)
-
-
-def _nodes(text: str) -> dict[str, Node]:
-    return {node.name: node for node in ast.parse(text).body if isinstance(node, Node)}
-
-
 def _read(path: Path, room: str) -> Iterator[Entry]:
     """The entries of a file: whatever in it gives its lecture names, or in a folder room the one that has the name of the file."""
     text = path.read_text(encoding="utf-8")
-    nodes = _nodes(text)
+    nodes = read_nodes(text)
     module = "headway." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for name, node in nodes.items():
-        named = "aliases" in _facts(node) or (isinstance(node, ast.FunctionDef) and "Also called" in (ast.get_docstring(node) or ""))
-        if not named and room != "recipes":
+        named = "aliases" in read_facts(node) or (isinstance(node, ast.FunctionDef) and "Also called" in (ast.get_docstring(node) or ""))
+        if not named:
             continue  # not an entry: it has no lecture name
         if not ROOMS[room].endswith(".py"):
-            if _slug(name) != _slug(path.stem):
+            if slug(name) != slug(path.stem):
                 continue
             name = path.stem
-        yield _entry(node, nodes, text, name.lower(), room, path, module)
-
-
-@cache
-def options_of(path: Path, class_name: str) -> tuple[Option, ...]:
-    """The fields of a dataclass in a file, as options."""
-    text = path.read_text(encoding="utf-8")
-    node = _nodes(text)[class_name]
-    return tuple(_options(node, text.split("\n"))) if isinstance(node, ast.ClassDef) else ()
+        yield read_entry(node, nodes, text, name.lower(), room, path, module)
 
 
 # -- things of other packages --------------------------------------------------------------------------------------------
 
+_REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.<>]*")
 _objects: dict[str, Any] = {}  # classes that were given as objects: one of a notebook has no module that could be imported
+
+
+def is_reference(name: str) -> bool:
+    """Whether this is `package.module:Class` rather than a name."""
+    return _REFERENCE.fullmatch(name) is not None
 
 
 def reference(thing: Any) -> str:
@@ -168,14 +61,6 @@ def reference(thing: Any) -> str:
     name = f"{thing.__module__}:{thing.__qualname__}"
     _objects[name] = thing
     return name
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        hint = "is its package installed, or is its folder on PYTHONPATH?"
-        raise UsageError(f"cannot import `{name}`: {problem}", hint) from problem
 
 
 def _referred(name: str, room: str) -> Entry:
@@ -193,10 +78,10 @@ def _referred(name: str, room: str) -> Entry:
         raise UsageError(f"`{name}`: there is no module `{module}`", "is its package installed, or is its folder on PYTHONPATH?")
     path = Path(spec.origin)
     text = path.read_text(encoding="utf-8")
-    nodes = _nodes(text)
+    nodes = read_nodes(text)
     if class_name not in nodes:
         raise UnknownName(f"class of `{module}`:", class_name, nodes)
-    return _entry(nodes[class_name], nodes, text, name, room, path, module)
+    return read_entry(nodes[class_name], nodes, text, name, room, path, module)
 
 
 def _from_object(name: str, thing: Any, room: str) -> Entry:
@@ -245,7 +130,7 @@ def entries(room: str) -> dict[str, Entry]:
 
 def named(entry: Entry, name: str) -> bool:
     """Whether this is a name of the entry, however it is spelt: `Multi-Head Attention` is `multi_head_attention`."""
-    return _slug(name) in {_slug(n) for n in (entry.name, *entry.aliases)}
+    return slug(name) in {slug(n) for n in (entry.name, *entry.aliases)}
 
 
 def get(room: str, name: str) -> Entry:
@@ -255,7 +140,7 @@ def get(room: str, name: str) -> Entry:
 
 def among(known: dict[str, Entry], name: str, kind: str, room: str, listing: str) -> Entry:
     """The one of these entries that has the name, or the class that a reference names; an unknown name raises with the nearest."""
-    if ":" in name:
+    if is_reference(name):
         return _referred(name, room)
     for entry in known.values():
         if named(entry, name):
@@ -288,7 +173,7 @@ def find(words: str) -> list[Entry]:
 
     A word may stand inside a word of a name (`norm` finds DeepNorm); in a description it is the beginning of one.
     """
-    needles = [_slug(word) for word in words.split() if _slug(word)]
+    needles = [slug(word) for word in words.split() if slug(word)]
 
     def text(*parts: str) -> str:
         return " ".join(re.findall("[a-z0-9]+", " ".join(parts).lower()))

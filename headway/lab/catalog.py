@@ -5,8 +5,8 @@ from typing import Any
 
 from headway.core import registry
 from headway.core.config import from_json, option_type, parse
+from headway.core.entries import Entry
 from headway.core.errors import ConfigError, UnknownName
-from headway.core.registry import Entry
 
 
 def identity(entry: Entry) -> str:

@@ -6,9 +6,10 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.core.entries import Entry
 from headway.core.errors import ConfigError, UsageError
 from headway.core.files import disk_errors, require_writable, write_text, write_whole
-from headway.core.registry import ROOT, Entry
+from headway.core.registry import ROOT
 from headway.lab import catalog, errata
 
 if TYPE_CHECKING:

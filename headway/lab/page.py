@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 
-from headway.core.registry import Entry
+from headway.core.entries import Entry
 from headway.lab import catalog, errata, style
 from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED
 from headway.lab.result import Result

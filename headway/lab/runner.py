@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from headway.core.config import to_json
+from headway.core.entries import Entry
 from headway.core.errors import ConfigError
-from headway.core.registry import Entry
 from headway.lab import catalog
 from headway.lab.checks import Check
 from headway.lab.experiment import NOT_REPRODUCED, SEEDS, SKIPPED, DataMissing, Experiment, judge

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from headway.core import registry
 from headway.core.config import Choice, Value, from_json, option_type, parse
+from headway.core.entries import Entry
 from headway.core.errors import UnknownName
-from headway.core.registry import Entry
 
 
 def choose_model(reads: str, gives: str, name: str, options: Mapping[str, Value | type]) -> Choice:
@@ -34,7 +34,7 @@ def choose_model(reads: str, gives: str, name: str, options: Mapping[str, Value 
 
 def resolve(reads: str, gives: str, name: str) -> tuple[Entry, Entry | None]:
     """The model of that name, and the mixer if the name is a mixer's."""
-    if ":" in name:
+    if registry.is_reference(name):
         entry = registry.get("models", name)
         if "sees" not in entry.facts:
             return entry, None
@@ -44,7 +44,7 @@ def resolve(reads: str, gives: str, name: str) -> tuple[Entry, Entry | None]:
     for entry in known.values():
         if registry.named(entry, name):
             return entry, None
-    if takes and (":" in name or any(registry.named(e, name) for e in mixers.values())):
+    if takes and (registry.is_reference(name) or any(registry.named(e, name) for e in mixers.values())):
         return takes, registry.mixer(name)
     other = next((e for e in registry.entries("models").values() if registry.named(e, name)), None)
     if other:
@@ -56,11 +56,11 @@ def resolve(reads: str, gives: str, name: str) -> tuple[Entry, Entry | None]:
 def find_model(name: str) -> tuple[Entry, Entry | None]:
     """A model by any of its names whatever it reads, or the first model that takes a mixer of this name."""
     known = registry.entries("models")
-    if ":" in name or any(registry.named(e, name) for e in known.values()):
+    if registry.is_reference(name) or any(registry.named(e, name) for e in known.values()):
         entry = registry.get("models", name)
         if "sees" not in entry.facts:
             return entry, None
-    if ":" in name or any(registry.named(e, name) for e in registry.mixers().values()):
+    if registry.is_reference(name) or any(registry.named(e, name) for e in registry.mixers().values()):
         return next(e for e in known.values() if e.name == "gpt"), registry.mixer(name)
     return registry.get("models", name), None
 

@@ -4,7 +4,10 @@ from headway.tasks.translation import Data
 
 
 def demo() -> Recipe[Data]:
-    """A Transformer on the embedded grammar of English and German: about two minutes on a laptop, nothing to download."""
+    """A Transformer on the embedded grammar of English and German: about two minutes on a laptop, nothing to download.
+
+    Also called demonstration.
+    """
     task, model = "translation", "transformer"
     return Recipe(
         task,

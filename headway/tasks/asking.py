@@ -14,8 +14,8 @@ from typing import Literal
 
 from headway.core import registry
 from headway.core.config import Choice, Value, from_json, option_type, parse, replaced, to_json
+from headway.core.entries import Entry
 from headway.core.errors import DataError, UnknownName, UsageError
-from headway.core.registry import Entry
 from headway.models.choice import choose_model
 from headway.tasks.recipe import Recipe, Training
 
@@ -61,7 +61,7 @@ def known_tasks() -> dict[str, Entry]:
 
 def find_task(name: str) -> Entry:
     """The task or recipe of that name, or the class that `package.module:Class` names."""
-    if ":" in name:
+    if registry.is_reference(name):
         return registry.get("tasks", name)
     known = known_tasks()
     for entry in known.values():

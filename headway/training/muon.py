@@ -11,7 +11,6 @@ both share one learning rate. Jordan et al. 2024, "Muon: an optimizer for hidden
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -57,7 +56,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
             parameters = [p for p in group["params"] if p.grad is not None]
             for p in parameters:

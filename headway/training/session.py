@@ -144,7 +144,7 @@ def _train(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool) 
         progress.close()
 
 
-def _stop_on_errors(corpus: Corpusorpus, anyway: bool) -> None:
+def _stop_on_errors(corpus: Corpus, anyway: bool) -> None:
     found = [] if anyway else errors_of(corpus)
     hint = "mend the data, or go on with `--anyway`."
     raise_all([finding.message for finding in found], DataError, "the data has errors that would spoil the model", hint)
@@ -258,7 +258,7 @@ def _take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
     progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))
 
 
-def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpusorpus, out: Path) -> None:
+def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpus, out: Path) -> None:
     """Data or recipe that changed since the run began would make it neither the old run nor a new one."""
     wanted, settled = recipe.to_json(), plan.to_json()
     for name in ("device", "precision"):

@@ -7,6 +7,7 @@ from headway.core.errors import RunError
 from headway.core.files import read_json
 from headway.tasks.task import AnyTask
 
+
 def task_class(name: str) -> type[AnyTask]:
     found: type[AnyTask] = registry.get("tasks", name).load()
     return found

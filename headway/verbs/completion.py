@@ -42,7 +42,7 @@ def run(a: argparse.Namespace) -> None:
     if a.shell != "words":
         print(SCRIPTS[a.shell])
         return
-    from headway.cli import complete
+    from headway.verbs.parser import complete
 
     typed = a.typed[1:] if a.typed[:1] == ["--"] else a.typed
     print("\n".join(complete(typed)))

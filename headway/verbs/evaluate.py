@@ -6,8 +6,8 @@ from pathlib import Path
 
 from headway.core import registry
 from headway.core.config import option_type, parse, to_json
+from headway.core.entries import Entry
 from headway.core.errors import HeadwayError
-from headway.core.registry import Entry
 from headway.tasks.asking import absolute
 from headway.training.folder import require_weights
 from headway.verbs.options import add_options, add_run, open_run

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.core.entries import Option
 from headway.core.errors import UsageError
 from headway.core.files import write_text
-from headway.core.registry import Option
 from headway.training.folder import require_weights
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 import argparse
 
 from headway.core import registry
+from headway.core.entries import Entry
 from headway.core.errors import UnknownName
-from headway.core.registry import Entry
 
 SUMMARY = "what something is: its equation, source, names and options"
 EXAMPLES = """\
@@ -37,7 +37,7 @@ def run(a: argparse.Namespace) -> None:
 
 
 def _find(name: str) -> Entry:
-    if ":" in name:
+    if registry.is_reference(name):
         return registry.get("models", name)
     every = [e for room in registry.ROOMS for e in registry.entries(room).values()]
     entry = next((e for e in every if registry.named(e, name)), None)

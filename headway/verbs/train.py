@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from headway.core import registry
+from headway.core.entries import Entry, Option, options_of
 from headway.core.errors import UsageError
-from headway.core.registry import ROOT, Entry, Option
+from headway.core.registry import ROOT
 from headway.tasks.asking import BUDGETS, ask, find_task, known_tasks, task_of
 from headway.training.folder import require_run
 from headway.verbs.options import add_options
@@ -65,7 +66,7 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
 
 
 def training_options() -> tuple[Option, ...]:
-    return registry.options_of(ROOT / "tasks" / "recipe.py", "Training")
+    return options_of(ROOT / "tasks" / "recipe.py", "Training")
 
 
 def run(a: argparse.Namespace) -> int:

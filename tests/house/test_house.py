@@ -1,6 +1,7 @@
 """The plan of the house, read off the syntax trees: imports point one way, names are kept, nothing can run code from a file."""
 
 import ast
+import dataclasses
 import re
 import subprocess
 import sys
@@ -11,17 +12,18 @@ import pytest
 
 import headway
 from headway.core import registry
+from headway.core.entries import Entry
 
 ROOT = Path(headway.__file__).resolve().parent
 FILES = sorted(path for path in ROOT.rglob("*.py"))
 
 # Lower floors know nothing of higher ones; rooms of one floor know nothing of each other.
 FLOORS = [
-    {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"tasks"}, {"train"}, {"inspect"}, {"export", "recipes"},
-    {"verbs", "studio"}, {"cli"},
+    {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"}, {"runs"}, {"inspect"}, {"report"},
+    {"compare"}, {"export", "recipes"}, {"verbs", "studio"}, {"cli"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-SEEN_BY_LAB = {"core", "layers", "models", "train", "inspect", "lab"}
+SEEN_BY_LAB = {"core", "layers", "models", "training", "inspect", "report", "lab"}
 ENTRY_ROOMS = [room for room, place in registry.ROOMS.items() if place == "models" or (place.startswith("layers") and place[-3:] != ".py")]
 HEAVY = ("torch", "numpy", "matplotlib")
 
@@ -54,8 +56,8 @@ def test_imports_point_one_way() -> None:
     wrong = []
     for path in FILES:
         importer = room_of(path)
-        if path == ROOT / "__init__.py" or path == ROOT / "__main__.py":
-            continue  # the front door
+        if path in (ROOT / "__init__.py", ROOT / "__main__.py"):
+            continue  # the front door sees all rooms
         assert importer in FLOOR or importer == "lab", f"{path}: a room that is not in the plan; give it a floor in {__file__}"
         for line, name in imports(path):
             parts = name.split(".")
@@ -64,10 +66,60 @@ def test_imports_point_one_way() -> None:
     assert not wrong, "arrows that point the wrong way:\n" + "\n".join(wrong)
 
 
+TASKS = sorted(registry.entries("tasks"))
+
+
+def test_no_room_but_tasks_knows_a_task_by_name() -> None:
+    """Everything else asks the task. The front door's and the verbs' help may give examples in text, never as a value of its own."""
+    wrong = []
+    for path in FILES:
+        if room_of(path) in ("tasks", "recipes", "lab") or path.name == "columns.py":  # `translation` is also a key of JSON rows
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in TASKS:
+                wrong.append(f"{path.relative_to(ROOT.parent)}:{node.lineno}: `{node.value}`")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_signatures_of_the_upper_rooms_say_what_they_take() -> None:
+    """No `Any` in a signature of tasks, training and runs: the protocol is typed."""
+    wrong = []
+    for path in (p for p in FILES if room_of(p) in ("tasks", "training", "runs")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                every = [*node.args.args, *node.args.kwonlyargs, *filter(None, (node.args.vararg, node.args.kwarg))]
+                notes = [a.annotation for a in every if a.annotation] + ([node.returns] if node.returns else [])
+                if any(isinstance(n, ast.Name) and n.id == "Any" for note in notes for n in ast.walk(note)):
+                    wrong.append(f"{path.relative_to(ROOT.parent)}:{node.lineno}: {node.name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_core_knows_no_upper_room() -> None:
+    """Not by import (above), and not by name either."""
+    rooms = set(FLOOR) - {"core"} | {"lab"}
+    wrong = []
+    for path in (p for p in FILES if room_of(p) == "core"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in rooms - {"export", "inspect", "models", "layers"}:
+                wrong.append(f"{path.name}:{node.lineno}: {node.value!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_task_fulfils_the_protocol() -> None:
+    for name in TASKS:
+        entry = registry.get("tasks", name)
+        kind, data = entry.load(), entry.module.Data
+        fields = {f.name for f in dataclasses.fields(data)}
+        assert data.__dataclass_params__.frozen and data() == data()
+        assert set(kind.files) <= fields and set(kind.tested) <= fields and kind.model in registry.entries("models")
+        assert kind.figures and kind.columns and kind.uses and kind.unit and kind.loss_unit
+        assert not [o.name for o in entry.options if not o.meaning], "every option of a task has a meaning"
+
+
 def test_a_wrong_arrow_would_be_noticed() -> None:
-    assert allowed("tasks", "decode") and allowed("train", "tasks") and allowed("lab", "models") and allowed("cli", "recipes")
-    assert not allowed("layers", "models") and not allowed("data", "layers") and not allowed("decode", "evaluate")
-    assert not allowed("train", "lab") and not allowed("lab", "tasks") and not allowed("core", "data")
+    assert allowed("tasks", "decode") and allowed("training", "tasks") and allowed("lab", "models") and allowed("cli", "recipes")
+    assert not allowed("layers", "models") and not allowed("runs", "report") and not allowed("tasks", "training") and not allowed("data", "layers") and not allowed("decode", "evaluate")
+    assert not allowed("training", "lab") and not allowed("lab", "tasks") and not allowed("core", "data")
 
 
 def test_no_room_for_what_has_no_name() -> None:
@@ -139,6 +191,6 @@ def test_one_name_in_three_places(room: str) -> None:
 
 
 @pytest.mark.parametrize("entry", registry.entries("models").values(), ids=lambda e: e.name)
-def test_every_model_has_options_and_says_what_they_mean(entry: registry.Entry) -> None:
+def test_every_model_has_options_and_says_what_they_mean(entry: Entry) -> None:
     assert entry.options, f"`{entry.name}` has no `Config`"
     assert not [o.name for o in entry.options if not o.meaning]

@@ -19,7 +19,6 @@ class Bidirectional(nn.Module):
     """
 
     aliases = ("bidirectional RNN", "BiRNN", "BiLSTM")
-    sees, needs_positions = "all", False
     causal = False
 
     def __init__(self, cell: type[nn.Module], inputs: int, width: int, options: Mapping[str, float] | None = None) -> None:
