@@ -13,7 +13,6 @@ from typing import Any
 
 from headway.core.errors import UsageError
 
-
 COUNT, AMOUNT, SHARE = "a whole number of 1 or more", "a finite number of 0 or more", "a number above 0 and at most 1"
 
 
