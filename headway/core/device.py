@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 def choose_device(name: str = "auto") -> "torch.device":
     """The device of that name: `cpu`, `cuda`, `cuda:1`, `mps` ...
 
-    `auto` takes CUDA if there is any, else Apple's `mps`, else the CPU. A name that torch does not know, or a device that
-    this computer does not have, raises a `UsageError` that lists those it has.
+    `auto` takes CUDA if there is any, else Apple's `mps`, else the CPU. A name that torch does not know, or a device
+    that this computer does not have, raises a `UsageError` that lists those it has.
     """
     import torch
 
@@ -28,7 +28,9 @@ def choose_device(name: str = "auto") -> "torch.device":
     if not count:
         raise UsageError(f"there is no device `{name}`, or torch was installed without support for it", _hint(there))
     if device.index is not None and device.index >= count:
-        raise UsageError(f"there is no device `{name}`: torch sees {count} of `{device.type}`, numbered from 0", _hint(there))
+        raise UsageError(
+            f"there is no device `{name}`: torch sees {count} of `{device.type}`, numbered from 0", _hint(there)
+        )
     return device
 
 

@@ -26,7 +26,7 @@ def locked(folder: Path) -> Iterator[None]:
             message = f"`{folder}` is in use by another process ({_owner(path)})"
             raise RunError(message, "wait for it, or choose another `--out`.") from problem
     try:
-        # Where this fails (a full disk; Windows, which locks the contents too), the lock holds without its owner's number.
+        # Where this fails (a full disk; Windows, which locks the contents too), the lock holds, but names no owner.
         with contextlib.suppress(OSError):
             path.write_text(str(os.getpid()))
         yield

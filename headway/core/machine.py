@@ -1,7 +1,8 @@
 """The computer at hand: its cores and its memory, and settings that make it compute faster.
 
-A training step allocates and frees the same large temporaries again and again. By default glibc returns them to the system each
-time, and the system hands out zeroed pages anew: 15 to 25 % of a step on a CPU is page faults. Two thresholds end that.
+A training step allocates and frees the same large temporaries again and again. By default glibc returns them to the
+system each time, and the system hands out zeroed pages anew: 15 to 25 % of a step on a CPU is page faults. Two
+thresholds end that.
 """
 
 import ctypes
@@ -49,7 +50,8 @@ def cores() -> int:
 def expected_memory(parameters: int, moments: int = 2) -> int:
     """The bytes that training a model takes at least: weights, their average, gradients, and the optimizer's moments.
 
-    AdamW has two moments and Muon one, so this is 20 or 16 bytes per parameter. Activations come on top: they depend on the batch.
+    AdamW has two moments and Muon one, so this is 20 or 16 bytes per parameter. Activations come on top: they depend on
+    the batch.
     """
     return FLOAT32 * parameters * (3 + moments)
 
@@ -57,7 +59,8 @@ def expected_memory(parameters: int, moments: int = 2) -> int:
 def require_memory(parameters: int) -> None:
     """Raise a `UsageError` if a model of so many parameters cannot be trained in the memory that is available.
 
-    To be called before the model is built: built under `torch.device("meta")`, a model has parameters to count and takes no memory.
+    To be called before the model is built: built under `torch.device("meta")`, a model has parameters to count and
+    takes no memory.
     """
     needed, there = expected_memory(parameters), available_memory()
     if there is not None and needed > there:
@@ -82,7 +85,7 @@ def available_memory(root: Path = ROOT) -> int | None:
 
 
 def _container_limits(root: Path) -> Iterator[int]:
-    """What the limit of each control group that holds this process leaves, innermost first (version 1 and version 2)."""
+    """What the limit of each control group (version 1 or 2) that holds this process leaves, innermost first."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, group = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):

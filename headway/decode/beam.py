@@ -21,11 +21,12 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Beam search: the k best beginnings are continued; finished ones compete by score with length penalty.
 
-    At each position every one of the k hypotheses of a sentence is continued by every token, and of all continuations the best 2k are
-    examined: those that end among the first k are finished, and the first k others are continued. A sentence is done when k of its
-    hypotheses are finished. With k = 1 this is greedy decoding, with k as large as the space it is exhaustive search. Returns for each
-    sentence its finished hypotheses, best first (at most k = `beam`); one that ends only because `limits[i]` tokens are reached is
-    marked `cut`. `beam` is 1 or more; `penalty` is finite and 0 or more. Also called beam decoding, length penalty.
+    At each position every one of the k hypotheses of a sentence is continued by every token, and of all continuations
+    the best 2k are examined: those that end among the first k are finished, and the first k others are continued. A
+    sentence is done when k of its hypotheses are finished. With k = 1 this is greedy decoding, with k as large as the
+    space it is exhaustive search. Returns for each sentence its finished hypotheses, best first (at most k = `beam`);
+    one that ends only because `limits[i]` tokens are reached is marked `cut`. `beam` is 1 or more; `penalty` is finite
+    and 0 or more. Also called beam decoding, length penalty.
     """
     check_search(beam, penalty)
     count, device = len(source), source.device

@@ -34,7 +34,8 @@ def greedy(
             cut[alive] = at_limit & (token != eos)
             token = torch.where(at_limit, eos, token)
         chosen = logits.gather(1, token[:, None])[:, 0] - largest
-        best = chosen - logits.sub_(largest[:, None]).exp_().sum(-1).log()  # log softmax, in a third of the time of torch's
+        # log softmax, in a third of the time of torch's
+        best = chosen - logits.sub_(largest[:, None]).exp_().sum(-1).log()
         total[alive] += best.to(total.dtype)
         for sentence, word in zip(alive.tolist(), token.tolist(), strict=True):
             if word != eos:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 class Hypothesis:
     """Token ids without the end mark, and log p(ids and the end mark | source).
 
-    `cut` says that the length limit ended it: the end mark was not the most probable next token, but no other was allowed.
+    `cut` says that the length limit ended it: the end mark was not the most probable next token, but no other was
+    allowed.
     """
 
     ids: tuple[int, ...]

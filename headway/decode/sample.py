@@ -1,6 +1,6 @@
-"""Sampling: the next token is drawn from the model's distribution, which is made sharper or cut to the most probable tokens.
+"""Sampling: the next token is drawn from the model's distribution, made sharper or cut to the most probable tokens.
 
-    p_v = softmax(logits_v / T)        top-k: only the k most probable        top-p: the fewest whose probabilities add up to p
+    p_v = softmax(logits_v / T)      top-k: only the k most probable      top-p: the fewest whose probabilities reach p
 
 T = 0 takes the most probable token. Top-p (nucleus): Holtzman et al. 2020, https://arxiv.org/abs/1904.09751.
 """
@@ -22,7 +22,7 @@ COLDEST = 1e-30  # a smaller temperature gives the same distribution, and would 
 def next_token_probabilities(
     logits: Float[Tensor, "b v"], temperature: float, top_k: int | None, top_p: float
 ) -> Float[Tensor, "b v"]:
-    """The probabilities of the next token under T, k and p. Of equally probable tokens at the edge the smaller ids are kept."""
+    """The probabilities of the next token under T, k and p. Of equal probabilities at the edge, smaller ids stay."""
     if temperature == 0:
         return torch.zeros_like(logits).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
     # Subtracting the maximum changes no probability, and then a small T overflows to exp(-inf) = 0 and never to nan.
@@ -46,11 +46,12 @@ def sample(
     seed: int,
     longest: int | None = None,
 ) -> Iterator[Int[Tensor, "b"]]:
-    """Sampling: the next token is drawn from the model's distribution, made sharper by a temperature or cut to the most probable.
+    """Sampling: the next token is drawn from the model's distribution, made sharper by a temperature or cut.
 
-    An endless iterator over the tokens after the prompt, one for each row at a time. A model with absolute positions knows `longest` of
-    them; when all are used, it starts again with the later half of what it has read. `temperature` is finite and 0 or more, `top_k` is
-    1 or more (None: all tokens), `top_p` is above 0 and at most 1. On one device, equal seeds give equal tokens.
+    An endless iterator over the tokens after the prompt, one for each row at a time. A model with absolute positions
+    knows `longest` of them; when all are used, it starts again with the later half of what it has read. `temperature`
+    is finite and 0 or more, `top_k` is 1 or more (None: all tokens), `top_p` is above 0 and at most 1. On one device,
+    equal seeds give equal tokens.
     Also called sampling, ancestral sampling, temperature sampling, top-k sampling, top-p sampling, nucleus sampling.
     """
     check_sampling(temperature, top_k, top_p)

@@ -1,7 +1,7 @@
 """Batches decoded in parallel, one core each.
 
-A decoding step multiplies matrices of a few dozen rows: too few for two cores to share, but enough for each core to decode a batch of
-its own. torch releases Python's lock inside every operation, so threads are enough.
+A decoding step multiplies matrices of a few dozen rows: too few for two cores to share, but enough for each core to
+decode a batch of its own. torch releases Python's lock inside every operation, so threads are enough.
 """
 
 from collections.abc import Callable, Sequence

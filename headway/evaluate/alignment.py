@@ -1,6 +1,7 @@
 """Word alignments: read them off an attention map, read and write Pharaoh files, and measure their error.
 
-With predicted links A, sure links S and possible links P (S is part of P), summed over the corpus (Och & Ney 2003, section 4.1):
+With predicted links A, sure links S and possible links P (S is part of P), summed over the corpus (Och & Ney 2003,
+section 4.1):
 
     precision = |A ∩ P| / |A|      recall = |A ∩ S| / |S|      AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 
@@ -31,16 +32,19 @@ class AlignmentScore:
     aer: float
 
 
-def measure(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None) -> AlignmentScore:
-    """Score a corpus, one set of links per sentence. Sure links count as possible, whether or not `possible` repeats them.
+def measure(
+    predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None
+) -> AlignmentScore:
+    """Score a corpus, one set of links per sentence. Sure links count as possible, also if `possible` lacks them.
 
-    Where nothing was predicted there is no wrong link (precision 1), where nothing is sure nothing was missed (recall 1); if both
-    are empty, the alignment is perfect. F1 is the harmonic mean of precision and recall.
+    Where nothing was predicted there is no wrong link (precision 1), where nothing is sure nothing was missed (recall
+    1); if both are empty, the alignment is perfect. F1 is the harmonic mean of precision and recall.
     """
     possible = sure if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
         raise DataError(
-            f"{len(predicted)} predicted alignments cannot be compared with {len(sure)} sure and {len(possible)} possible ones",
+            f"{len(predicted)} predicted alignments cannot be compared with "
+            f"{len(sure)} sure and {len(possible)} possible ones",
             "all need one line per sentence pair; a pair without links is an empty line.",
         )
     a = sum(len(x) for x in predicted)
@@ -53,7 +57,9 @@ def measure(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible:
     return AlignmentScore(precision, recall, f1, 1 - (a_s + a_p) / (a + s) if a + s else 0.0)
 
 
-def aer(predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None) -> float:
+def aer(
+    predicted: Sequence[set[Link]], sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None
+) -> float:
     """The alignment error rate of a corpus: 0 is perfect, 1 is all wrong. Och & Ney 2003.
 
     Also called alignment error rate.
@@ -76,14 +82,21 @@ def read_pharaoh(lines: Iterable[str], name: str = "the alignment") -> tuple[lis
         links_of_line = [(match[2], (int(match[1]), int(match[3]))) for _, match in found if match]
         sure.append({link for sign, link in links_of_line if sign == "-"})
         possible.append({link for _, link in links_of_line})
-    raise_all(problems, DataError, f"{name} is not in Pharaoh format", "write `source-target` from 0, `0-0 1-2`; possible: `1?2`.")
+    raise_all(
+        problems,
+        DataError,
+        f"{name} is not in Pharaoh format",
+        "write `source-target` from 0, `0-0 1-2`; possible: `1?2`.",
+    )
     return sure, possible
 
 
 def write_pharaoh(sure: Sequence[set[Link]], possible: Sequence[set[Link]] | None = None) -> list[str]:
     """One line per sentence, links in order; `possible` ones that are not sure with `?`."""
     if possible is not None and len(possible) != len(sure):
-        raise DataError(f"{len(sure)} lines of sure links and {len(possible)} of possible ones", "both need one per pair.")
+        raise DataError(
+            f"{len(sure)} lines of sure links and {len(possible)} of possible ones", "both need one per pair."
+        )
     lines = []
     for i, certain in enumerate(sure):
         both = sorted(certain | (possible[i] if possible is not None else set()))
@@ -107,18 +120,19 @@ def links(weights: Matrix, threshold: float = 0.0) -> set[Link]:
 
 
 def to_words(weights: Matrix, target_words: Sequence[int], source_words: Sequence[int]) -> Matrix:
-    """An attention map over tokens (t, s) as one over words: summed over a source word's tokens, averaged over a target word's.
+    """An attention map over tokens (t, s) as one over words: summed over source tokens, averaged over target tokens.
 
         W[T, S] = mean_{t in T} sum_{s in S} w[t, s]
 
-    This keeps the attention that a word gives at 1 (Clark et al. 2019, arXiv:1906.04341, section 4.1). `target_words` and
-    `source_words` hold the word index of each token (`Tokenizer.words`); -1 marks tokens of no word, such as the end of the
-    sentence, and drops their row or column, with the attention they got.
+    This keeps the attention that a word gives at 1 (Clark et al. 2019, arXiv:1906.04341, section 4.1). `target_words`
+    and `source_words` hold the word index of each token (`Tokenizer.words`); -1 marks tokens of no word, such as the
+    end of the sentence, and drops their row or column, with the attention they got.
     """
     w = matrix(weights)
     if w.shape != (len(target_words), len(source_words)):
         raise ConfigError(
-            f"the weights are of shape {w.shape}, but there are {len(target_words)} target and {len(source_words)} source tokens",
+            f"the weights are of shape {w.shape}, but there are {len(target_words)} target "
+            f"and {len(source_words)} source tokens",
             "expected (target tokens, source tokens).",
         )
     of_target, of_source = membership(target_words), membership(source_words)
@@ -136,5 +150,7 @@ def membership(words: Sequence[int]) -> Matrix:
 def matrix(weights: Matrix) -> Matrix:
     w = np.asarray(weights, dtype=np.float64)
     if w.ndim != 2:
-        raise ConfigError(f"the weights are of shape {w.shape}, expected (target, source)", "take one sentence and one head.")
+        raise ConfigError(
+            f"the weights are of shape {w.shape}, expected (target, source)", "take one sentence and one head."
+        )
     return w

@@ -1,11 +1,11 @@
 """How well a classifier decides: accuracy, F1, the confusion matrix, calibration, and its most confident errors.
 
-    accuracy = k / n, k of n right        F1_c = 2 TP_c / (2 TP_c + FP_c + FN_c)        macro F1 = mean of F1_c over classes
+    accuracy = k / n, k of n right      F1_c = 2 TP_c / (2 TP_c + FP_c + FN_c)      macro F1 = mean of F1_c over classes
     ECE = sum_b n_b/n |accuracy_b - confidence_b|        over bins b of the confidence, the largest probability
 
-Wilson's interval of a share (Wilson 1927), z = 1.96: (k + z^2/2 ± z sqrt(k (n - k) / n + z^2/4)) / (n + z^2). Unlike k/n ± z s it
-stays within 0 and 1 and is right for small n. Classes are numbered from 0. Expected calibration error: Guo et al. 2017,
-https://arxiv.org/abs/1706.04599.
+Wilson's interval of a share (Wilson 1927), z = 1.96: (k + z^2/2 ± z sqrt(k (n - k) / n + z^2/4)) / (n + z^2). Unlike
+k/n ± z s it stays within 0 and 1 and is right for small n. Classes are numbered from 0. Expected calibration error: Guo
+et al. 2017, https://arxiv.org/abs/1706.04599.
 """
 
 import math
@@ -50,7 +50,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Bin:
-    """The answers whose confidence is above `low` and at most `high`: how many, how confident and how often right on average."""
+    """The answers of a confidence above `low` and at most `high`: their number, mean confidence and accuracy."""
 
     low: float
     high: float
@@ -61,7 +61,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The expected calibration error (0: of answers given with confidence p, the share p is right), and the bins that hold answers."""
+    """The expected calibration error (0: of answers with confidence p, the share p is right), and the bins in use."""
 
     error: float
     bins: tuple[Bin, ...]
@@ -111,7 +111,7 @@ def confusion_matrix(predicted: ArrayLike, true: ArrayLike, names: Sequence[str]
 
 
 def calibration(probabilities: ArrayLike, true: ArrayLike, bins: int = 15) -> Calibration:
-    """Whether confidence can be believed: answers are put into `bins` equal intervals of confidence, and each is held against its accuracy.
+    """Whether confidence can be trusted: accuracy against mean confidence in each of `bins` intervals of confidence.
 
     Also called expected calibration error, ECE, reliability diagram.
     """
@@ -129,7 +129,7 @@ def calibration(probabilities: ArrayLike, true: ArrayLike, bins: int = 15) -> Ca
 
 
 def confident_errors(probabilities: ArrayLike, true: ArrayLike, count: int = 10) -> list[Mistake]:
-    """The examples that are answered wrongly with the highest probability, most confident first: often the label is wrong, not the model.
+    """The wrong answers with the highest probability, most confident first. In many of them the label is wrong.
 
     Also called confident errors, top losses.
     """
@@ -144,7 +144,10 @@ def _classes(predicted: ArrayLike, true: ArrayLike, classes: int | None = None) 
     """Both as arrays of class numbers, or an error that says why they cannot be compared."""
     a, b = np.asarray(predicted), np.asarray(true)
     if a.shape != b.shape or a.ndim != 1:
-        raise DataError(f"predictions of shape {a.shape} cannot be compared with classes of shape {b.shape}", "give one class per example.")
+        raise DataError(
+            f"predictions of shape {a.shape} cannot be compared with classes of shape {b.shape}",
+            "give one class per example.",
+        )
     if not len(a):
         raise DataError("there are no predictions to score", "expected one prediction per example.")
     for name, values in (("predicted", a), ("true", b)):
@@ -156,6 +159,7 @@ def _classes(predicted: ArrayLike, true: ArrayLike, classes: int | None = None) 
 
 def _distribution(probabilities: ArrayLike, true: ArrayLike) -> tuple[Probabilities, Classes]:
     p = np.asarray(probabilities, dtype=np.float64)
-    if p.ndim != 2 or not p.size or not (np.isfinite(p).all() and (p >= 0).all() and np.allclose(p.sum(1), 1, atol=1e-3)):
-        raise DataError("the probabilities are not one distribution over classes per example", "give the softmax of the logits.")
+    if p.ndim != 2 or not p.size or not (p >= 0).all() or not np.allclose(p.sum(1), 1, atol=1e-3):  # false for nan
+        hint = "give the softmax of the logits."
+        raise DataError("the probabilities are not one distribution over classes per example", hint)
     return p, _classes(p.argmax(1), true, p.shape[1])[1]

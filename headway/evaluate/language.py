@@ -1,14 +1,15 @@
-"""How well a language model predicts a text: nats per token, perplexity, and bits per byte, which does not depend on the tokens.
+"""How well a language model predicts a text: nats per token, perplexity, and bits per byte.
 
     nats = -1/n sum_t ln p(w_t | w_<t)        perplexity = exp(nats)        bits per byte = n nats / (bytes ln 2)
 
-n counts the predicted tokens: all but the first, which has nothing before it. `bytes` is the length of the text that these n tokens
-spell. An end mark between two documents spells no byte, but its nats count: a code for the text must say where a document ends.
+Bits per byte compare models with different tokens. n counts the predicted tokens: all but the first, which has nothing
+before it. `bytes` is the length of the text that these n tokens spell. An end mark between two documents spells no
+byte, but its nats count: a code for the text must say where a document ends.
 
-The text is read in windows of the model's context, and each token is evaluated once. Windows overlap by half, and a token is evaluated in
-the later half of its window, so that every token but the first few has at least half a context before it. A model with a memory
-(`model.memory` tokens before a window that it can still use) reads windows that do not overlap: `model(ids, past)` is given the
-tokens before each window.
+The text is read in windows of the model's context, and each token is evaluated once. Windows overlap by half, and a
+token is evaluated in the later half of its window, so that every token but the first few has at least half a context
+before it. A model with a memory (`model.memory` tokens before a window that it can still use) reads windows that do not
+overlap: `model(ids, past)` is given the tokens before each window.
 """
 
 import math
@@ -53,7 +54,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Window:
-    """The tokens from `start` on, `past` tokens before them for a model with a memory, and the first position to evaluate."""
+    """The tokens from `start` on, how many before them a memory is given, and the first position to evaluate."""
 
     start: int
     past: int
@@ -62,9 +63,11 @@ class Window:
 
 @torch.inference_mode()
 def predict(model: Any, tokens: np.ndarray, size: int, context: int) -> Prediction:
-    """Evaluate a model on a text, given as tokens. `size` is the length in bytes of the text without its first token."""
+    """Evaluate a model on a text, given as tokens. `size` is the bytes of the text without its first token."""
     if len(tokens) < 2 or size < 1:
-        raise DataError("the text is too short to evaluate a model on: nothing follows its first token", "bring more text.")
+        raise DataError(
+            "the text is too short to evaluate a model on: nothing follows its first token", "bring more text."
+        )
     device, memory = next(model.parameters()).device, getattr(model, "memory", 0)
     length = min(context, len(tokens) - 1)
     sums: list[float] = []
@@ -89,7 +92,7 @@ def _hidden(model: Any, ids: Tensor, past: int) -> Tensor:
 
 
 def _windows(count: int, length: int, memory: int) -> list[Window]:
-    """Windows of `length` tokens and the one after them: the first is evaluated whole, the last one ends with the text."""
+    """Windows of `length` tokens and one more to predict: the first is evaluated whole, the last ends with the text."""
     stride, last = length if memory else max(1, length // 2), count - 1 - length
     starts = sorted({*range(0, last + 1, stride), last})
     firsts = [0] + [before + length - start for before, start in pairwise(starts)]

@@ -1,10 +1,11 @@
 """Metrics of a corpus that are functions of counts, summed over its sentences: BLEU, chrF and exact match.
 
-    BLEU  = min(1, e^(1 - r/c)) exp( 1/4 sum_{n=1..4} log p_n )          (Papineni et al. 2002; Post 2018, arXiv:1804.08771)
-    chrF2 = (1 + 2^2) P R / (2^2 P + R), over character 1- to 6-grams    (Popović 2015)
+    BLEU  = min(1, e^(1 - r/c)) exp( 1/4 sum_{n=1..4} log p_n )      (Papineni et al. 2002; Post 2018, arXiv:1804.08771)
+    chrF2 = (1 + 2^2) P R / (2^2 P + R), over character 1- to 6-grams (Popović 2015)
 
-Sentences are counted once; a bootstrap resample only adds the counts up again. sacrebleu publishes the counts of BLEU and the formula
-over them. Of chrF it publishes only the final score, so counts and formula are written out here, and the tests hold them against it.
+Sentences are counted once; a bootstrap resample only adds the counts up again. sacrebleu publishes the counts of BLEU
+and the formula over them. Of chrF it publishes only the final score, so counts and formula are written out here, and
+the tests hold them against it.
 """
 
 from abc import ABC, abstractmethod
@@ -61,9 +62,15 @@ class ChrF(Metric):
     def count(self, hypothesis: str, reference: str) -> list[int]:
         """For each order the n-grams of the hypothesis, those of the reference, and those that they share."""
         counts = []
-        for h, r in zip(*(extract_all_char_ngrams(text, CHRF.CHAR_ORDER) for text in (hypothesis, reference)), strict=True):
+        for h, r in zip(
+            *(extract_all_char_ngrams(text, CHRF.CHAR_ORDER) for text in (hypothesis, reference)), strict=True
+        ):
             shared = sum(min(number, r[ngram]) for ngram, number in h.items() if ngram in r)
-            counts += [h.total() if r else 0, r.total(), shared]  # a reference that is too short for an order does not count there
+            counts += [
+                h.total() if r else 0,
+                r.total(),
+                shared,
+            ]  # a reference that is too short for an order does not count there
         return counts
 
     def score(self, sums: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """Scores of texts against references, with the signature that makes a score comparable and a bootstrap interval.
 
-The bootstrap draws as many sentences as there are, with replacement, `resamples` times, and scores each draw (Koehn 2004). The
-interval holds the central 95 % of these scores.
+The bootstrap draws as many sentences as there are, with replacement, `resamples` times, and scores each draw (Koehn
+2004). The interval holds the central 95 % of these scores.
 """
 
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def score(metric: str, hypotheses: list[str], references: list[str], resamples: 
     if resamples:
         scores = np.sort(_resample(judge, counts, resamples, seed))
         tail = resamples // 40  # 2.5 % on each side, as in sacrebleu
-        # With a handful of sentences a resample is often worse than the whole; the interval never excludes the score itself.
+        # With few sentences a resample is often worse than the whole; the interval never excludes the score itself.
         low, high = min(value, float(scores[tail])), max(value, float(scores[-tail - 1]))
     return Score(judge.name, value, low, high, judge.signature(resamples, seed))
 
@@ -69,13 +69,13 @@ def score(metric: str, hypotheses: list[str], references: list[str], resamples: 
 def paired_bootstrap(
     a: list[str], b: list[str], references: list[str], metric: str = "bleu", resamples: int = 1000, seed: int = SEED
 ) -> float:
-    """The p-value of "systems a and b are equally good", two-sided, from resamples that draw the same sentences for both.
+    """The p-value of "a and b are equally good", two-sided, from resamples that draw the same sentences for both.
 
         p = (1 + #{i : |d_i - d| >= |d|}) / (1 + resamples),   d = score(a) - score(b), d_i the same on resample i
 
-    Centring d_i on d makes the resamples obey the hypothesis (Efron & Tibshirani 1993, section 16.4). sacrebleu's `PairedTest` is
-    not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 + resamples).
-    Also called paired bootstrap test.
+    Centring d_i on d makes the resamples obey the hypothesis (Efron & Tibshirani 1993, section 16.4). sacrebleu's
+    `PairedTest` is not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 +
+    resamples). Also called paired bootstrap test.
     """
     _check(resamples, least=1)
     judge, counts_a = _count(metric, a, references)

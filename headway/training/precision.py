@@ -1,8 +1,8 @@
 """The precision of training: float32, or bfloat16 for the large products.
 
-bfloat16 has the range of float32 and 8 bits of precision. Under `autocast` products are computed in it, while weights, gradients, moments and
-sums stay in float32 (mixed precision: Micikevicius et al. 2018, https://arxiv.org/abs/1710.03740). Whether that is faster depends on
-the processor, so `auto` measures it.
+bfloat16 has the range of float32 and 8 bits of precision. Under `autocast` products are computed in it, while weights,
+gradients, moments and sums stay in float32 (mixed precision: Micikevicius et al. 2018,
+https://arxiv.org/abs/1710.03740). Whether that is faster depends on the processor, so `auto` measures it.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ GAIN = 0.9  # bfloat16 costs precision, so it must save at least a tenth of the 
 
 
 def choose_precision(asked: Precision, device: torch.device) -> Arithmetic:
-    """The precision to train in. `auto` takes bfloat16 where it is faster: on a CPU by the clock, on CUDA if the hardware has it."""
+    """The precision to train in. `auto` takes bfloat16 on a CPU if it measures as faster, on CUDA if supported."""
     if asked not in get_args(Precision):
         raise UnknownName("precision", str(asked), get_args(Precision))
     if asked != "auto":
@@ -43,7 +43,7 @@ def _measured(threads: int) -> Arithmetic:
 
 
 def faster(command: Sequence[str], timeout: float = TIMEOUT) -> Arithmetic:
-    """What the command's measurement favours. If it dies (an illegal instruction), hangs or prints no times: float32."""
+    """What the command measures to be faster. If it dies (an illegal instruction), hangs or prints no time: float32."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=True
@@ -55,5 +55,5 @@ def faster(command: Sequence[str], timeout: float = TIMEOUT) -> Arithmetic:
 
 
 def autocast(device: torch.device, precision: Arithmetic) -> contextlib.AbstractContextManager[object]:
-    """A context in which products are computed in this precision. For the forward pass and the loss; the backward pass follows by itself."""
+    """A context for the forward pass and the loss that computes products in this precision; backward follows."""
     return torch.autocast(device.type, torch.bfloat16) if precision == "bfloat16" else contextlib.nullcontext()

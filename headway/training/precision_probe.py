@@ -2,8 +2,9 @@
 
     python -P precision_probe.py THREADS
 
-This file is run in a process of its own: a processor can announce instructions for bfloat16 that end the process with an illegal
-instruction when they are used, as some virtual machines do with AMX. So it imports nothing of headway, and needs nothing but torch.
+This file is run in a process of its own: a processor can announce instructions for bfloat16 that end the process with
+an illegal instruction when they are used, as some virtual machines do with AMX. So it imports nothing of headway, and
+needs nothing but torch.
 """
 
 import json
@@ -19,7 +20,7 @@ REPEATS = 5
 
 
 class Step(nn.Module):
-    """What a training step of a small language model consists of: attention, feed-forward layer, norms, and the loss over words."""
+    """What a step of a small language model consists of: attention, feed-forward layer, norms, and the loss."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +60,9 @@ def main(threads: int) -> None:
     torch.manual_seed(0)
     check_products()
     model, ids = Step(), torch.randint(VOCABULARY, (ROWS, LENGTH + 1))
-    times = [(seconds(model, ids, False), seconds(model, ids, True)) for _ in range(1 + REPEATS)][1:]  # the first warms up
+    times = [(seconds(model, ids, False), seconds(model, ids, True)) for _ in range(1 + REPEATS)][
+        1:
+    ]  # the first warms up
     full, low = (min(column) for column in zip(*times, strict=True))
     print(json.dumps({"float32": full, "bfloat16": low}))
 

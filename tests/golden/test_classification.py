@@ -33,9 +33,13 @@ def test_counts_and_f1_are_those_of_scikit_learn(answers: list[tuple[int, int]])
     assert found.names == tuple(names)
     assert np.array_equal(found.counts, metrics.confusion_matrix(true, predicted, labels=range(5)))
     assert accuracy(predicted, true).value == pytest.approx(metrics.accuracy_score(true, predicted))
-    assert macro_f1(predicted, true) == pytest.approx(metrics.f1_score(true, predicted, average="macro", zero_division=0))
+    assert macro_f1(predicted, true) == pytest.approx(
+        metrics.f1_score(true, predicted, average="macro", zero_division=0)
+    )
     each = metrics.f1_score(true, predicted, average=None, labels=sorted({*true, *predicted}), zero_division=0)
-    assert list(found.f1.values()) == pytest.approx(each.tolist()) and set(found.f1) == {names[c] for c in (*true, *predicted)}
+    assert list(found.f1.values()) == pytest.approx(each.tolist()) and set(found.f1) == {
+        names[c] for c in (*true, *predicted)
+    }
 
 
 def drawn(n: int, classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +72,11 @@ def test_calibration_in_closed_form() -> None:
 
 def test_the_most_confident_errors_come_first() -> None:
     p = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.05, 0.95], [0.3, 0.7]])
-    assert confident_errors(p, [1, 1, 1, 0, 0], count=3) == [Mistake(3, 1, 0, 0.95), Mistake(0, 0, 1, 0.9), Mistake(2, 0, 1, 0.7)]
+    assert confident_errors(p, [1, 1, 1, 0, 0], count=3) == [
+        Mistake(3, 1, 0, 0.95),
+        Mistake(0, 0, 1, 0.9),
+        Mistake(2, 0, 1, 0.7),
+    ]
     assert confident_errors(p, [0, 1, 0, 1, 1]) == []
     p, true = drawn(300, 4, seed=3)
     every = confident_errors(p, true, count=300)
@@ -83,8 +91,14 @@ def test_the_most_confident_errors_come_first() -> None:
         (lambda: accuracy([1], [1, 0]), r"predictions of shape \(1,\) cannot be compared with classes of shape \(2,\)"),
         (lambda: accuracy([0.5], [1]), "the predicted classes are not whole numbers of 0 or more"),
         (lambda: macro_f1([0], [-1]), "the true classes are not whole numbers of 0 or more"),
-        (lambda: confusion_matrix([0, 1], [2, 0], ["a", "b"]), "the true classes are not whole numbers of 0 to 1\nHint: number"),
-        (lambda: calibration([[0.5, 0.6]], [0]), "not one distribution over classes per example\nHint: give the softmax"),
+        (
+            lambda: confusion_matrix([0, 1], [2, 0], ["a", "b"]),
+            "the true classes are not whole numbers of 0 to 1\nHint: number",
+        ),
+        (
+            lambda: calibration([[0.5, 0.6]], [0]),
+            "not one distribution over classes per example\nHint: give the softmax",
+        ),
         (lambda: calibration([[np.nan, 1.0]], [0]), "not one distribution"),
         (lambda: confident_errors([[0.5, 0.5]], [2]), "0 to 1"),
         (lambda: confident_errors(np.zeros((0, 2)), []), "not one distribution"),

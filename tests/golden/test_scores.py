@@ -63,7 +63,7 @@ LINE = st.text(max_size=8) | st.lists(st.sampled_from(["der Mann", "geht", "im",
 @both
 @settings(max_examples=100, deadline=None)
 @given(pairs=st.lists(st.tuples(LINE, LINE), min_size=1, max_size=6))
-def test_any_text_is_scored_as_by_sacrebleu(ours, theirs, pairs: list[tuple[str, str]]) -> None:  # type: ignore[no-untyped-def]
+def test_any_text_is_scored_as_by_sacrebleu(ours, theirs, pairs) -> None:  # type: ignore[no-untyped-def]
     hypotheses, references = [h for h, _ in pairs], [r for _, r in pairs]
     expected = theirs().corpus_score(hypotheses, [references]).score
     assert ours(hypotheses, references, resamples=0).value == pytest.approx(expected, abs=1e-9)
@@ -79,7 +79,7 @@ def test_interval_holds_the_value_and_repeats(pairs: list[tuple[str, str]], metr
 
 
 def test_interval_holds_the_value_of_a_few_sentences() -> None:
-    # Two resamples make an interval of their two scores. Some seed draws two that are both better, another two that are worse.
+    # Two resamples make an interval of their two scores. One seed draws two that are both better, another two worse.
     made = [chrf(HYPOTHESES[:4], REFERENCES[:4], resamples=2, seed=seed) for seed in range(20)]
     assert all(m.low <= m.value <= m.high for m in made)
     assert {m.low == m.value for m in made} == {m.high == m.value for m in made} == {True, False}
@@ -92,11 +92,15 @@ def test_perfect_and_empty() -> None:
 
 
 def test_exact_match_counts_equal_lines() -> None:
-    """The interval against the quantiles of the binomial distribution, which is what resampling yes and no amounts to."""
+    """Resampling yes and no is drawing from a binomial distribution: the interval against its quantiles."""
     references = [str(i) for i in range(200)]
     hypotheses = [f" {i}\n" if i < 60 else "no" for i in range(200)]
     made = exact_match(hypotheses, references, resamples=4000)
-    assert (made.name, made.value, made.signature) == ("exact match", 30.0, "nrefs:1|bs:4000|seed:12345|case:mixed|space:stripped")
+    assert (made.name, made.value, made.signature) == (
+        "exact match",
+        30.0,
+        "nrefs:1|bs:4000|seed:12345|case:mixed|space:stripped",
+    )
     assert [made.low, made.high] == pytest.approx([q / 2 for q in stats.binom.ppf([0.025, 0.975], 200, 0.3)], abs=0.5)
     assert exact_match(["a", "b", "C"], ["a", "b", "c"], resamples=0).value == pytest.approx(200 / 3)
     assert paired_bootstrap(hypotheses, references, references, metric="exact", resamples=99) == pytest.approx(0.01)
@@ -113,7 +117,10 @@ def test_paired_bootstrap() -> None:
     assert paired_bootstrap(HYPOTHESES, far, REFERENCES, resamples=99) == pytest.approx(0.01)
     assert paired_bootstrap(HYPOTHESES, near, REFERENCES, resamples=99) > 0.05
     for metric in ("bleu", "chrf"):
-        one, other = (paired_bootstrap(*pair, REFERENCES, metric=metric, resamples=99) for pair in ((HYPOTHESES, near), (near, HYPOTHESES)))
+        one, other = (
+            paired_bootstrap(*pair, REFERENCES, metric=metric, resamples=99)
+            for pair in ((HYPOTHESES, near), (near, HYPOTHESES))
+        )
         assert one == other == paired_bootstrap(HYPOTHESES, near, REFERENCES, metric=metric, resamples=99)
 
 
@@ -128,7 +135,9 @@ def test_paired_bootstrap_against_all_resamples() -> None:
     d = difference((0, 1, 2))
     extreme = [abs(difference(rows) - d) >= abs(d) - 1e-9 for rows in itertools.product(range(3), repeat=3)]
     assert 0.1 < sum(extreme) / 27 < 0.9
-    assert paired_bootstrap(a, b, references, metric="chrf", resamples=4000) == pytest.approx(sum(extreme) / 27, abs=0.03)
+    assert paired_bootstrap(a, b, references, metric="chrf", resamples=4000) == pytest.approx(
+        sum(extreme) / 27, abs=0.03
+    )
 
 
 @pytest.mark.parametrize("metric", [bleu, chrf])

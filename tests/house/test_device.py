@@ -15,7 +15,9 @@ def pretend(monkeypatch: pytest.MonkeyPatch, accelerator: str | None, count: int
 
 
 @pytest.mark.parametrize(("accelerator", "chosen"), [("cuda", "cuda"), ("mps", "mps"), ("xpu", "cpu"), (None, "cpu")])
-def test_auto_takes_a_graphics_processor_if_there_is_one(monkeypatch: pytest.MonkeyPatch, accelerator: str | None, chosen: str) -> None:
+def test_auto_takes_a_graphics_processor_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, accelerator: str | None, chosen: str
+) -> None:
     pretend(monkeypatch, accelerator, 1)
     assert choose_device("auto") == choose_device() == torch.device(chosen)
     assert choose_device("cpu") == torch.device("cpu"), "what is asked for is taken, whatever there is"
@@ -26,14 +28,19 @@ def test_auto_takes_a_graphics_processor_if_there_is_one(monkeypatch: pytest.Mon
 def test_one_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, "cuda", 2)
     assert choose_device("cuda:1") == torch.device("cuda", 1)
-    with pytest.raises(UsageError, match="there is no device `cuda:2`: torch sees 2 of `cuda`, numbered from 0\nHint: .*`cuda` \\(0 to 1\\), `cpu`"):
+    with pytest.raises(
+        UsageError,
+        match=r"there is no device `cuda:2`: torch sees 2 of `cuda`, numbered from 0\nHint: .*`cuda` \(0 to 1\), `cpu`",
+    ):
         choose_device("cuda:2")
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:1", "mps", "meta"])
 def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     pretend(monkeypatch, None, 0)
-    with pytest.raises(UsageError, match=f"there is no device `{name}`.*\nHint: this computer has `cpu`; `auto` chooses"):
+    with pytest.raises(
+        UsageError, match=f"there is no device `{name}`.*\nHint: this computer has `cpu`; `auto` chooses"
+    ):
         choose_device(name)
 
 

@@ -53,7 +53,9 @@ def test_this_computer_has_memory() -> None:
     assert there is None or 10**7 < there < 10**15
 
 
-@pytest.mark.parametrize(("optimizer", "moments"), [(torch.optim.AdamW, 2), (torch.optim.Adagrad, 1), (torch.optim.SGD, 0)])
+@pytest.mark.parametrize(
+    ("optimizer", "moments"), [(torch.optim.AdamW, 2), (torch.optim.Adagrad, 1), (torch.optim.SGD, 0)]
+)
 def test_training_takes_what_is_expected(optimizer: type[torch.optim.Optimizer], moments: int) -> None:
     """Weights, average, gradients and moments of a real step, added up."""
     model = nn.Linear(300, 500)
@@ -68,7 +70,9 @@ def test_training_takes_what_is_expected(optimizer: type[torch.optim.Optimizer],
 def test_too_large_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "available_memory", lambda: 2 * GB)
     require_memory(100_000_000)
-    sentence = r"a model of 150,000,000 parameters takes at least 3.0 GB of memory .*but 2.0 GB are available\nHint: lower `--model.width`"
+    sentence = (
+        r"of 150,000,000 parameters takes at least 3.0 GB of .*but 2.0 GB are available\nHint: lower `--model.width`"
+    )
     with pytest.raises(UsageError, match=sentence):
         require_memory(150_000_000)
     monkeypatch.setattr(machine, "available_memory", lambda: None)

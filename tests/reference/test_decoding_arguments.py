@@ -1,4 +1,4 @@
-"""Decoding refuses values that mean nothing before it computes anything, and creates no tensor on another device than its input's."""
+"""Decoding refuses values out of range before it computes anything, and every tensor is on the device of its input."""
 
 import math
 from itertools import islice
@@ -124,7 +124,7 @@ def decode() -> Any:
 
 
 def test_every_tensor_is_on_the_device_of_the_input() -> None:
-    """With `meta` as the default device, a tensor that is created without a device has no values, and using it raises."""
+    """With `meta` as the default device, a tensor that is created without a device has no values: using it raises."""
     expected = decode()
     with torch.device("meta"):
         assert torch.zeros(1).is_meta and decode() == expected

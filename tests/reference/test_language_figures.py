@@ -23,9 +23,11 @@ from headway.tasks.language import Language
 
 
 def shaken(seed: int, vocabulary: int, context: int, depth: int = 1) -> GPT:
-    """A small model that looks back. As it is made, every block is the identity, and what came before changes nothing."""
+    """A small model that looks back: as it is made, every block is the identity, and the past changes nothing."""
     torch.manual_seed(seed)
-    model = GPT(Config(width=8, depth=depth, heads=2, inner=8, context=context), vocabulary).eval().requires_grad_(False)
+    model = (
+        GPT(Config(width=8, depth=depth, heads=2, inner=8, context=context), vocabulary).eval().requires_grad_(False)
+    )
     for parameter in model.parameters():
         parameter.add_(0.5 * torch.randn(parameter.shape))
     return model
@@ -34,7 +36,12 @@ def shaken(seed: int, vocabulary: int, context: int, depth: int = 1) -> GPT:
 PUBLISHED = (125e6, 350e6, 760e6, 1.3e9, 2.7e9, 6.7e9, 13e9, 175e9)
 
 
-@given(st.integers(0, 1000), st.sampled_from([0.3, 1.0, 2.5]), st.sampled_from([None, 1, 3, 50]), st.sampled_from([0.01, 0.5, 0.9, 1.0]))
+@given(
+    st.integers(0, 1000),
+    st.sampled_from([0.3, 1.0, 2.5]),
+    st.sampled_from([None, 1, 3, 50]),
+    st.sampled_from([0.01, 0.5, 0.9, 1.0]),
+)
 def test_what_is_drawn_from(seed: int, temperature: float, top_k: int | None, top_p: float) -> None:
     """Kept tokens are the most probable ones, the fewest that reach p, at most k, and keep their proportions."""
     logits = torch.randn(2, 11, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
@@ -81,7 +88,9 @@ def test_each_token_is_judged_once_with_at_least_half_a_context(
     nats, judged = 0.0, 0
     for target in range(1, length):
         start = next(s for s in starts if target <= s + size)  # the first window that holds it
-        log_p = model.logits(model(torch.from_numpy(tokens[start:target].astype(np.int64))[None]))[0, -1].log_softmax(-1)
+        log_p = model.logits(model(torch.from_numpy(tokens[start:target].astype(np.int64))[None]))[0, -1].log_softmax(
+            -1
+        )
         nats, judged = nats - float(log_p[int(tokens[target])]), judged + 1
         assert target - start >= min(target, size // 2), "too little before it"
     assert found.tokens == judged == length - 1 and found.nats == pytest.approx(nats / judged, abs=1e-10)
@@ -104,7 +113,9 @@ class Mean(nn.Module):
         return (x / torch.arange(1, x.shape[1] + 1)[:, None])[:, before.shape[1] :]
 
 
-@pytest.mark.parametrize(("length", "context", "memory"), [(2, 8, 3), (9, 8, 3), (40, 8, 3), (41, 8, 20), (43, 5, 7), (12, 64, 4)])
+@pytest.mark.parametrize(
+    ("length", "context", "memory"), [(2, 8, 3), (9, 8, 3), (40, 8, 3), (41, 8, 20), (43, 5, 7), (12, 64, 4)]
+)
 @pytest.mark.parametrize("rows", [16, language.ROWS])
 def test_memory_crosses_windows(
     doubles: None, monkeypatch: pytest.MonkeyPatch, length: int, context: int, memory: int, rows: int
@@ -132,7 +143,7 @@ def uniform(vocabulary: int) -> Mean:
 
 @pytest.mark.parametrize("context", [3, 8, 64])
 def test_bits_per_byte_of_the_uniform_model(context: int) -> None:
-    """Ten bytes, of which nine are predicted, at 8 bits each. With an end mark in the middle, there is one symbol more to predict."""
+    """Ten bytes, of which nine are predicted, at 8 bits each. An end mark between them is one symbol more."""
     text = b"headway up"
     found = predict(uniform(256), np.frombuffer(text, np.uint8), len(text) - 1, context)
     assert found.bits_per_byte == pytest.approx(8.0, abs=1e-5) and (found.tokens, found.bytes) == (9, 9)
@@ -156,7 +167,7 @@ def test_the_loss_is_torchs_cross_entropy_of_the_next_token() -> None:
 
 
 def test_the_standard_error_is_that_of_resampled_windows() -> None:
-    """Against the bootstrap: windows are drawn again and again with replacement, and the spread of their nats per token is the error."""
+    """Against the bootstrap: windows are drawn with replacement; the spread of their nats per token is the error."""
     model = shaken(4, 11, 8)
     tokens = np.random.default_rng(5).integers(0, 11, 801).astype(np.int64)
     sums, counts = [], []

@@ -64,9 +64,15 @@ def test_what_is_asked_for_is_taken_and_auto_is_measured_once(monkeypatch: pytes
 
     precision._measured.cache_clear()
     monkeypatch.setattr(precision, "faster", measure)
-    assert choose_precision("float32", CPU) == "float32" and choose_precision("bfloat16", CPU) == "bfloat16" and not commands
+    assert (
+        choose_precision("float32", CPU) == "float32"
+        and choose_precision("bfloat16", CPU) == "bfloat16"
+        and not commands
+    )
     assert [choose_precision("auto", CPU) for _ in range(3)] == ["bfloat16"] * 3
-    assert commands == [[sys.executable, "-P", str(precision.PROBE), "1"]], "one child, with as many threads as this process"
+    assert commands == [[sys.executable, "-P", str(precision.PROBE), "1"]], (
+        "one child, with as many threads as this process"
+    )
     assert choose_precision("auto", torch.device("mps")) == "float32"
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: not including_emulation)
     assert choose_precision("auto", torch.device("cuda")) == "bfloat16"
@@ -76,7 +82,9 @@ def test_what_is_asked_for_is_taken_and_auto_is_measured_once(monkeypatch: pytes
 
 
 def test_the_probe_prints_both_times() -> None:
-    done = subprocess.run([sys.executable, "-P", str(precision.PROBE), "1"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-P", str(precision.PROBE), "1"], capture_output=True, text=True, timeout=120
+    )
     if done.returncode < 0:
         pytest.skip("bfloat16 ends the process here: what the probe is for")
     assert done.returncode == 0, done.stderr
@@ -92,7 +100,9 @@ def trained(kind: Arithmetic) -> tuple[list[float], GPT]:
     losses = []
     for _ in range(30):
         with autocast(CPU, kind):
-            loss, _ = linear_cross_entropy(model(ids[:, :-1]).flatten(0, 1), model.output.weight, ids[:, 1:].flatten(), 0.1)
+            loss, _ = linear_cross_entropy(
+                model(ids[:, :-1]).flatten(0, 1), model.output.weight, ids[:, 1:].flatten(), 0.1
+            )
         optimizer.zero_grad()
         (loss / ids[:, 1:].numel()).backward()
         optimizer.step()
@@ -105,7 +115,9 @@ def test_training_in_bfloat16_is_close_to_training_in_float32() -> None:
     assert full[-1] < 0.8 * full[0], "nothing was learned, so nothing is compared"
     assert low != full, "bfloat16 was not used"
     assert low == pytest.approx(full, rel=0.03)
-    assert all(p.dtype == torch.float32 and p.grad is not None and p.grad.dtype == torch.float32 for p in model.parameters())
+    assert all(
+        p.dtype == torch.float32 and p.grad is not None and p.grad.dtype == torch.float32 for p in model.parameters()
+    )
 
 
 def gradients(loss: Tensor, *of: Tensor) -> tuple[Tensor, ...]:
