@@ -69,10 +69,10 @@ class Muon(torch.optim.Optimizer):
 
             by_shape: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = defaultdict(list)
             for p, update in zip(parameters, ahead, strict=True):
-                blocks = to_blocks(update)
+                blocks = to_blocks(update.flatten(1))  # the kernel of a convolution is a matrix, too: (out, in * taps)
                 by_shape[(blocks.shape[1], blocks.shape[2])].append((p, blocks))
             for members in by_shape.values():
                 done = orthogonalised(torch.cat([blocks for _, blocks in members])).split([len(b) for _, b in members])
                 for (p, blocks), o in zip(members, done, strict=True):
                     p.mul_(1 - group["lr"] * group["weight_decay"])
-                    p.add_(from_blocks(o, *p.shape), alpha=-group["lr"] * 0.2 * max(blocks.shape[1:]) ** 0.5)
+                    p.add_(from_blocks(o, len(p), p[0].numel()).view_as(p), alpha=-group["lr"] * 0.2 * max(blocks.shape[1:]) ** 0.5)

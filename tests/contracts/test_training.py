@@ -1,4 +1,4 @@
-"""The loop: rollback, early stopping, accumulation, schedules, the optimizers, and that the doctor's count is exact."""
+"""The loop: divergence, early stopping, accumulation, schedules, the optimizers, roles, and that the doctor's count is exact."""
 
 import dataclasses
 import math
@@ -8,34 +8,45 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from headway.core.config import Choice
 from headway.core.errors import RunError
-from headway.core.recipe import Data, Recipe, Tokens, Training
-from headway.data.corpus import collect
+from headway.core.files import read_tensors
 from headway.data.grammar.corpus import generate
-from headway.tasks.translation import Translation, Validation
-from headway.train.loop import Loop
-from headway.train.muon import Muon, from_blocks, orthogonalised, to_blocks
-from headway.train.plan import Size, plan_budget, plan_model, plan_tokens
-from headway.train.progress import Progress
-from headway.train.session import build
+from headway.layers.recurrences.mamba import Mamba
+from headway.layers.recurrences.s4 import S4
+from headway.layers.roles import roles
+from headway.models.build import build_model
+from headway.tasks.recipe import Recipe, Training
+from headway.tasks.task import Figure, Loss, Validation
+from headway.tasks.translation import Data, Translation
+from headway.training.checkpoint import FILE, read_header
+from headway.training.learner import Learner
+from headway.training.loop import EXPLODED, Loop
+from headway.training.muon import Muon, from_blocks, orthogonalised, to_blocks
+from headway.training.plan import Settings, budget_of, settle
+from headway.training.progress import Progress
 
 SMALL = Choice("transformer", {"width": 16, "depth": 1, "heads": 2, "inner": 32, "dropout": 0.0})
-TRAINING = Training(steps=12, batch=256, rate=1e-2, warmup=2, average=0.5, validate=4, smoothing=0.1)
+SETTINGS = Settings(steps=12, batch=256, rate=1e-2, warmup=2, average=0.5, validate=4)
+DATA = Data(grammar=60, vocabulary=400, smoothing=0.1)
 
 
-def loop(folder: Path, **changes: Any) -> Loop:
-    training = dataclasses.replace(TRAINING, **changes)
-    recipe = Recipe(data=Data(grammar=60), tokens=Tokens(size=400), model=SMALL, training=training)
-    corpus = collect(recipe.data, recipe.seed)
-    task = Translation.fit(recipe, corpus)
-    batches = task.batches(corpus.train, training.batch or 1, recipe.seed)
-    validation = Validation(task, dataclasses.replace(corpus.validation), 512, sentences=3)
-    return Loop(recipe, folder, task, batches, validation, lambda: build(recipe, task))
+def loop(folder: Path, **changes: Any) -> Loop[Any]:
+    corpus = Translation.collect(DATA, 1)
+    corpus = dataclasses.replace(corpus, held_out={name: part.first(3) for name, part in corpus.held_out.items()})
+    task = Translation.fit(DATA, corpus, None)
+    torch.manual_seed(1)
+    settings = dataclasses.replace(SETTINGS, **changes)
+    batches = task.prepare(corpus, folder, settings.batch, 1)
+    model = build_model(SMALL, task.sizes)
+    return Loop(
+        model, batches, task.loss, settings, 1, folder=folder, validate=lambda m: task.validate(m, folder), figures=task.figures
+    )
 
 
-class Said(Progress):
+class Spy(Progress):
     def __init__(self) -> None:
         super().__init__(quiet=True)
         self.lines: list[str] = []
@@ -44,27 +55,28 @@ class Said(Progress):
         self.lines.append(text)
 
 
-def poison(made: Loop, at: Callable[[int], bool]) -> None:
-    """Make the loss not a number whenever `at` says so, counted in calls."""
-    plain, calls = made.task.loss, [0]
+def poison(made: Loop[Any], at: Callable[[int], bool], factor: float = math.nan) -> None:
+    """Multiply the loss of training by `factor` whenever `at` says so, counted in calls with gradients."""
+    plain, calls = made.loss, [0]
 
-    def loss(model: Any, batch: Any, smoothing: float) -> Any:
-        value, nll, tokens = plain(model, batch, smoothing)
-        if model is made.learner.model:
+    def loss(model: Any, batch: Any) -> Loss:
+        found = plain(model, batch)
+        if model is made.learner.model and torch.is_grad_enabled():
             calls[0] += 1
             if at(calls[0]):
-                value = value * math.nan
-        return value, nll, tokens
+                return Loss(found.total * factor, found.plain * factor, found.count)
+        return found
 
-    made.task.loss = loss  # type: ignore[method-assign]
+    made.loss = loss
 
 
-def test_a_loss_that_is_not_finite_rolls_back_and_halves_the_rate(tmp_path: Path) -> None:
-    made, said = loop(tmp_path), Said()
-    poison(made, lambda call: call == 7)
-    assert made.run(said)
-    assert made.note.step == 12 and made.note.rollbacks == 1 and made.note.scale == 0.5
-    assert any("back to step" in line and "0.5 of the learning rate" in line for line in said.lines)
+@pytest.mark.parametrize("factor", [math.nan, math.inf, 1e4])
+def test_divergence_rolls_back_and_lowers_the_rate(tmp_path: Path, factor: float) -> None:
+    made, spy = loop(tmp_path), Spy()
+    poison(made, lambda call: call == 7, factor)
+    assert made.run(spy)
+    assert made.state.step == 12 and made.state.rollbacks == 1 and made.state.scale == 0.5
+    assert any("diverged at step 7" in line and "back to step" in line and "0.5 of the learning rate" in line for line in spy.lines)
     assert all(torch.isfinite(p).all() for p in made.learner.model.parameters())
 
 
@@ -72,58 +84,135 @@ def test_a_loss_that_is_never_finite_gives_up_with_a_hint(tmp_path: Path) -> Non
     made = loop(tmp_path)
     poison(made, lambda call: True)
     with pytest.raises(RunError, match="diverged 7 times") as caught:
-        made.run(Said())
-    assert "--training.rate" in caught.value.hint
+        made.run(Spy())
+    assert "--training.rate" in caught.value.hint and read_header(tmp_path / FILE)[0].step == 0
 
 
-def test_early_stopping(tmp_path: Path) -> None:
-    made, said = loop(tmp_path, patience=2, steps=40), Said()
-    figures = iter([(50.0, 1.0), (50.0, 2.0), (49.0, 0.5), (99.0, 0.1)])
+def test_a_checkpoint_never_holds_weights_that_diverged(tmp_path: Path) -> None:
+    """Weights are spoilt by the very update after which a checkpoint is due: it must not be written before the next loss is seen."""
+    made, spy = loop(tmp_path, validate=4), Spy()
+    plain, spoilt = made.update, []
 
-    def judge(model: Any) -> dict[str, Any]:
-        chrf, nats = next(figures)
-        return {"bleu": 0.0, "chrf": chrf, "rank": chrf, "nats": nats, "signature": "", "samples": []}
+    def update(step: int, norm: torch.Tensor) -> None:
+        plain(step, norm)
+        if step == 3 and not spoilt:  # a checkpoint is due after each step here
+            spoilt.append(step)
+            with torch.no_grad():
+                for p in made.learner.model.parameters():
+                    p.mul_(1e6)
 
-    made.validation = judge  # type: ignore[assignment]
-    assert made.run(said)
-    assert made.note.step == 12 and made.note.best == 50.0 and made.note.best_step == 4
-    assert any("stopping early" in line for line in said.lines)
+    made.update = update  # type: ignore[method-assign]
+    made.validate = lambda m: Validation({}, 1.0)
+    assert made.run(spy)
+    assert made.state.rollbacks == 1 and any("back to step 3" in line for line in spy.lines)
+    first = made.state.first or 0.0
+    assert made.gradients(0)[0] < EXPLODED * first
 
 
-def test_fewer_nats_win_when_the_score_stands_still(tmp_path: Path) -> None:
+def test_a_validation_that_is_not_a_number_is_divergence(tmp_path: Path) -> None:
+    made, spy = loop(tmp_path), Spy()
+    scores = iter([1.0, math.nan, 2.0, 3.0])
+    made.validate = lambda m: Validation({}, next(scores))
+    assert made.run(spy)
+    assert made.state.best == 3.0 and made.state.rollbacks == 1 and read_header(tmp_path / FILE)[0].best == 3.0
+
+
+def test_early_stopping_keeps_the_best_weights(tmp_path: Path) -> None:
+    made, spy = loop(tmp_path, patience=2, steps=40), Spy()
+    scores, kept = iter([50.0, 49.0, 50.0, 99.0]), []
+
+    def validate(model: nn.Module) -> Validation:
+        kept.append({n: p.clone() for n, p in model.named_parameters()})
+        return Validation({"chrF": 1.0}, next(scores))
+
+    made.validate, made.figures = validate, (Figure("chrF"),)
+    assert made.run(spy)
+    assert made.state.step == 12 and made.state.best == 50.0 and made.state.best_step == 4 and made.state.validations == 3
+    assert any("stopping early" in line for line in spy.lines) and any("(not better)" in line for line in spy.lines)
+    weights = read_tensors(tmp_path / "weights.safetensors")
+    assert all(torch.equal(weights[n], p) for n, p in kept[0].items()), "the weights of step 4"
+
+
+def test_a_young_model_is_ranked_by_its_loss(tmp_path: Path) -> None:
+    """chrF of a model that cannot translate yet is noise: with it, step 2 of 20 was kept once."""
     made = loop(tmp_path)
-    figures = iter([(0.0, 3.0), (0.0, 2.0), (0.0, 2.5)])
-
-    def judge(model: Any) -> dict[str, Any]:
-        chrf, nats = next(figures)
-        return {"bleu": 0.0, "chrf": chrf, "rank": chrf, "nats": nats, "signature": "", "samples": []}
-
-    made.validation = judge  # type: ignore[assignment]
-    made.run(Said())
-    assert made.note.best_step == 8
+    found = made.validate(made.learner.average) if made.validate else None
+    assert found is not None and found.figures["chrF"] < 15 and found.score == pytest.approx(-found.figures["loss"] - 1000)
 
 
 def test_accumulated_gradients_are_those_of_one_large_batch(tmp_path: Path) -> None:
     made = loop(tmp_path, accumulate=3)
+    made.learner.model.train()
     made.gradients(0)
     several = [p.grad.clone() for p in made.learner.model.parameters()]
     made.learner.model.zero_grad()
-    total = tokens = 0
-    for i in range(3):
-        loss, _, count = made.task.loss(made.learner.model, made.batches[i], TRAINING.smoothing)
-        total, tokens = total + loss, tokens + count
-    (total / tokens).backward()
+    found = [made.loss(made.learner.model, made.batches[i]) for i in range(3)]
+    (sum(f.total for f in found) / sum(f.count for f in found)).backward()
     for one, other in zip(several, (p.grad for p in made.learner.model.parameters()), strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4)
+
+
+def test_timed_steps_leave_everything_as_it_was(tmp_path: Path) -> None:
+    made = loop(tmp_path)
+    before = {n: t.clone() for n, t in made.learner.tensors().items()}
+    assert len(made.timed_steps(0.0)) == 5
+    after = made.learner.tensors()
+    assert before.keys() == after.keys() and all(torch.equal(t, after[n]) for n, t in before.items())
 
 
 @pytest.mark.parametrize("optimizer", ["muon", "adamw"])
 @pytest.mark.parametrize("schedule", ["cosine", "inverse_root", "constant"])
 def test_every_optimizer_and_schedule_learns(tmp_path: Path, optimizer: str, schedule: str) -> None:
     made = loop(tmp_path, optimizer=optimizer, schedule=schedule)
-    first = made.validation(made.learner.average)["nats"]
-    assert made.run(Said())
-    assert made.validation(made.learner.average)["nats"] < first - 0.3
+    assert made.validate is not None
+    first = made.validate(made.learner.average).figures["loss"]
+    assert made.run(Spy())
+    assert made.validate(made.learner.average).figures["loss"] < first - 0.3
+
+
+def test_a_loop_without_a_folder_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    net = nn.Linear(3, 1)
+
+    class Rows:
+        def __len__(self) -> int:
+            return 4
+
+        def __getitem__(self, number: int) -> torch.Tensor:
+            return torch.randn(8, 3, generator=torch.Generator().manual_seed(number % 4))
+
+        def largest(self) -> torch.Tensor:
+            return self[0]
+
+    def loss(model: nn.Module, x: torch.Tensor) -> Loss:
+        total = (model(x) - x.sum(1, keepdim=True)).square().sum()
+        return Loss(total, total.detach(), len(x))
+
+    made = Loop(net, Rows(), loss, Settings(steps=200, batch=8, rate=0.1, optimizer="adamw"), 1)
+    assert made.run(until=lambda step: step == 150) and made.state.step == 150
+    assert loss(net, torch.randn(8, 3)).plain / 8 < 0.05 and not list(tmp_path.iterdir())
+
+
+def test_rates_are_neither_orthogonalised_nor_decayed() -> None:
+    """Logarithms of rates of S4 and Mamba went to Muon with weight decay once, because they are stored as matrices."""
+    for layer, rates in ((S4(6, 6, states=4), {"dt", "decay", "omega"}), (Mamba(6, 6), {"A"})):
+        declared = roles(layer)
+        assert {n for n, role in declared.items() if role == "rate"} == rates
+        learner = Learner(layer, Settings(steps=1, batch=1, rate=1e-3))
+        muon, adamw = learner.optimizers
+        assert isinstance(muon, Muon)
+        named = {id(p): n for n, p in layer.named_parameters()}
+        assert {named[id(p)] for p in muon.param_groups[0]["params"]} == {n for n, role in declared.items() if role == "matrix"}
+        assert rates <= {named[id(p)] for p in adamw.param_groups[1]["params"]} and adamw.param_groups[1]["weight_decay"] == 0
+
+
+def test_muon_takes_a_kernel_as_a_matrix() -> None:
+    weight = nn.Parameter(torch.zeros(4, 2, 3, 3))
+    weight.grad = torch.randn(4, 2, 3, 3)
+    Muon([weight], lr=0.1).step()
+    flat = weight.grad.flatten(1)
+    expected = -0.1 * 0.2 * 18**0.5 * orthogonalised(flat[None])[0]
+    torch.testing.assert_close(weight.data.flatten(1), expected)
 
 
 def test_muon_against_the_singular_value_decomposition() -> None:
@@ -145,15 +234,44 @@ def test_muon_against_the_singular_value_decomposition() -> None:
     torch.testing.assert_close(weight.data, expected)
 
 
+# -- the plan ------------------------------------------------------------------------------------------------------------
+
+
+def propose(pairs: int, model: dict[str, Any], minutes: float = 10.0, **data: Any) -> Choice:
+    corpus = Translation.collect(Data(grammar=pairs), 1)
+    corpus.__dict__["_counts"] = type(corpus._counts)({"a": 100, "b": 1})  # a word that was seen once: not a regular language
+    recipe = Recipe("translation", Data(grammar=pairs, **data), Choice("transformer", model), Training(minutes=minutes))
+    return Translation.propose(recipe, corpus, None).model
+
+
 def test_the_plan_fits_what_was_given() -> None:
     for width in (200, 130, 512, 7):  # 200: three heads of 64 would not divide it
-        recipe = plan_model(Recipe(model=Choice("transformer", {"width": width})), Size(29_000, 2_000_000))
-        assert width % int(recipe.model.options["heads"] or 1) == 0 and recipe.model.options["inner"] == 2 * width
-    assert plan_budget(Recipe()).training.minutes == 10.0
-    hurried = plan_model(Recipe(training=Training(minutes=2.0)), Size(29_000, 2_000_000))
-    assert hurried.model.options["width"] == 128
-    assert plan_tokens(Recipe(tokens=Tokens("wordpiece")), Size(10, 300)).tokens.size == 1000
-    assert plan_model(Recipe(tokens=Tokens(joint=False)), Size(10, 300)).model.options["share"] is False
+        options = propose(50, {"width": width}).options
+        assert width % int(options["heads"]) == 0 and options["inner"] == 2 * width  # type: ignore[arg-type]
+    assert int(propose(50, {"heads": 3}).options["width"]) % 3 == 0, "a width that is open is a multiple of given heads"  # type: ignore[arg-type]
+    assert budget_of(Training()).minutes == 10.0
+    assert propose(50, {}, joint=False).options["share"] is False and propose(50, {}).options["dropout"] == 0.3
+
+
+def test_a_regular_language_gets_no_dropout(tmp_path: Path) -> None:
+    """Commands and their actions: every word was seen hundreds of times, so there is nothing to generalise over but the rules."""
+    verbs, times = ("walk", "run", "jump", "look"), ("", " twice", " thrice")
+    commands = [f"{a}{m} {link} {b}{n}" for a in verbs for b in verbs for m in times for n in times for link in ("and", "after")]
+    (tmp_path / "p.tsv").write_text("".join(f"{c}\tGO_{c.upper()}\n" for c in commands), encoding="utf-8")
+    data = Data(pairs=str(tmp_path / "p.tsv"))
+    corpus = Translation.collect(data, 1)
+    corpus.__dict__["_counts"] = type(corpus._counts)({"GO": 500, "I_WALK": 400})
+    found = Translation.propose(Recipe("translation", data), corpus, None)
+    assert corpus.unseen_words == 0 and found.model.options["dropout"] == 0.0 and found.data.smoothing == 0.0
+
+
+def test_settings_follow_the_budget() -> None:
+    recipe = Recipe("translation", Data(), training=Training(epochs=2.0, accumulate=2))
+    proposal = Translation.propose(recipe, Translation.collect(Data(grammar=60), 1), None)
+    assert settle(recipe, proposal, 30, None).steps == 30
+    timed = dataclasses.replace(recipe, training=Training(minutes=1.0))
+    assert settle(timed, proposal, 30, 0.5).steps == 120 and settle(timed, proposal, 30, 0.5).warmup == 12
+    assert settle(dataclasses.replace(timed, start="x"), proposal, 30, 0.5).warmup == 24, "weights that know something begin gently"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -165,8 +283,21 @@ def test_no_bad_line_vanishes(tmp_path: Path, seed: int) -> None:
         targets[line] = ""
     (tmp_path / "a").write_text("".join(s + "\n" for s in sources), encoding="utf-8")
     (tmp_path / "b").write_text("".join(t + "\n" for t in targets), encoding="utf-8")
-    corpus = collect(Data(source=str(tmp_path / "a"), target=str(tmp_path / "b")), seed)
+    corpus = Translation.collect(Data(source=str(tmp_path / "a"), target=str(tmp_path / "b")), seed)
     (report,) = corpus.reports
-    assert report.total == 60 and report.kept == 57 == len(corpus.train) + len(corpus.validation)
+    held_out = corpus.held_out["validation"]
+    assert report.total == 60 and report.kept == 57 == len(corpus.train) + len(held_out.sources)
     assert next(f for f in report.findings if f.kind == "empty").lines == (4, 18, 42)
-    assert not set(corpus.train.sources) & set(corpus.validation.sources)
+    assert not set(corpus.train.sources) & set(held_out.sources)
+
+
+def test_a_test_part_is_set_apart_where_there_is_enough(tmp_path: Path) -> None:
+    for count, parts in ((100, {"validation"}), (500, {"validation", "test"})):
+        pairs = generate(count, "train", 0)
+        (tmp_path / "p.tsv").write_text("".join(f"{p.source}\t{p.target}\n" for p in pairs), encoding="utf-8")
+        corpus = Translation.collect(Data(pairs=str(tmp_path / "p.tsv")), 1)
+        assert set(corpus.held_out) == parts
+        texts = [set(corpus.train.sources), *(set(p.sources) for p in corpus.held_out.values())]
+        assert sum(map(len, texts)) == len(set().union(*texts)), "no sentence is in two parts"
+
+

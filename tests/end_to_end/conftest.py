@@ -12,7 +12,7 @@ import pytest
 from headway.cli import main
 from headway.data.grammar.corpus import generate
 
-SMALL = "--model.width 32 --model.depth 1 --model.heads 2 --model.inner 64 --training.batch 256 --tokens.size 400".split()
+SMALL = "--model.width 32 --model.depth 1 --model.heads 2 --model.inner 64 --training.batch 256 --vocabulary 400".split()
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def headway() -> Callable[..., subprocess.Popen[str]]:
 
     def start(*words: str, threads: int = 1) -> subprocess.Popen[str]:
         environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-        command = [sys.executable, "-m", "headway.cli", *words]
+        command = [sys.executable, "-m", "headway", *words]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
     return start

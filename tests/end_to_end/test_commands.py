@@ -10,7 +10,10 @@ import pytest
 import headway
 from headway.cli import main
 from headway.core.config import Choice
-from headway.core.recipe import Data, Recipe, Tokens, Training
+from headway.core.errors import UsageError
+from headway.tasks.recipe import Recipe, Training
+from headway.tasks.translation import Data
+from headway.verbs import ORDER
 from tests.end_to_end.conftest import SMALL
 
 
@@ -44,12 +47,12 @@ def test_options_may_stand_anywhere(trained: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("kind", ["wordpiece", "unigram", "words", "characters", "bytes"])
 def test_every_kind_of_tokens(kind: str, corpus: Path, tmp_path: Path) -> None:
     files = ["--source", str(corpus / "test.en"), "--target", str(corpus / "test.de"), "--tokens", kind]
-    small = [word for word in SMALL if word not in ("--tokens.size", "400")]
+    small = [word for word in SMALL if word not in ("--vocabulary", "400")]
     assert main(["train", "translation", *files, *small, "--steps", "2", "--quiet", "--out", str(tmp_path / kind)]) == 0
 
 
 def test_separate_vocabularies(corpus: Path, tmp_path: Path) -> None:
-    files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--tokens.joint", "false"]
+    files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--joint", "no"]
     assert main(["train", "translation", *files, *SMALL, "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]) == 0
     assert len(headway.load(str(tmp_path / "x")).translate(["The man sleeps."])) == 1
 
@@ -67,7 +70,7 @@ def test_evaluate(trained: Path, corpus: Path, capsys: pytest.CaptureFixture[str
     words = ["evaluate", str(trained), "--source", str(corpus / "test.en"), "--target", str(corpus / "test.de")]
     assert main([*words, "--json"]) == 0
     value = json.loads(out(capsys))
-    assert [s["name"] for s in value["scores"]] == ["BLEU", "chrF2"] and "tok:13a" in value["scores"][0]["signature"]
+    assert [s["name"] for s in value["scores"]] == ["BLEU", "chrF2", "exact match"] and "tok:13a" in value["scores"][0]["signature"]
     assert value["scores"][0]["low"] <= value["scores"][0]["value"] <= value["scores"][0]["high"]
     assert main(words) == 0
     assert "95 % interval" in out(capsys)
@@ -117,7 +120,7 @@ def test_other_models_and_tmx(model: str, corpus: Path, tmp_path: Path, capsys: 
     tmx = f'<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>{units}</body></tmx>'
     (tmp_path / "memory.tmx").write_text(tmx, encoding="utf-8")
     words = ["train", "translation", "--pairs", str(tmp_path / "memory.tmx"), "--model", model, "--model.width", "32"]
-    assert main([*words, "--epochs", "1", "--tokens.size", "400", "--out", str(tmp_path / "memory")]) == 0
+    assert main([*words, "--epochs", "1", "--vocabulary", "400", "--out", str(tmp_path / "memory")]) == 0
     text = out(capsys)
     assert "what to type next" in text and "validation: BLEU" in text
     assert main(["inspect", str(tmp_path / "memory"), "The man sleeps.", "--out", str(tmp_path / "maps.html")]) == 0
@@ -131,19 +134,58 @@ def test_pairs_through_a_pipe_can_be_resumed(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
     assert main(["train", "translation", "--pairs", "-", *SMALL, "--steps", "3", "--out", str(tmp_path / "piped")]) == 0
     assert main(["train", "--resume", str(tmp_path / "piped")]) == 0
-    assert "continuing at step 3 of 3" in capsys.readouterr().out and (tmp_path / "piped" / "scores.json").exists()
+    assert "is finished: all 3 steps are done" in capsys.readouterr().out and (tmp_path / "piped" / "scores.json").exists()
 
 
-def test_minutes_and_a_plain_value(corpus: Path, tmp_path: Path) -> None:
+def test_minutes_and_a_recipe_as_a_value(corpus: Path, tmp_path: Path) -> None:
     recipe = Recipe(
-        data=Data(source=str(corpus / "a.en"), target=str(corpus / "a.de")),
-        tokens=Tokens("characters"),
-        model=Choice("transformer", {"width": 32, "depth": 1, "heads": 2, "inner": 64}),
-        training=Training(minutes=0.05, batch=512),
+        "translation",
+        Data(source=str(corpus / "a.en"), target=str(corpus / "a.de"), tokens="characters"),
+        Choice("transformer", {"width": 32, "depth": 1, "heads": 2, "inner": 64}),
+        Training(minutes=0.05, batch=512),
     )
     run = headway.train(recipe, out=tmp_path / "run", quiet=True)
     assert len(run.translate(["The man sleeps.", "The dog sees the cat."])) == 2
     assert (run.folder / "scores.json").exists() and "BLEU" in (run.folder / "report.html").read_text(encoding="utf-8"), "as the command"
+
+
+def test_the_front_door(corpus: Path, tmp_path: Path) -> None:
+    """Train, use and evaluate from Python, by names; mistakes are answered in the words of Python."""
+    small = {"width": 32, "depth": 1, "heads": 2, "inner": 64}
+    files = {"source": str(corpus / "a.en"), "target": str(corpus / "a.de")}
+    run = headway.train("translation", **files, vocabulary=400, options=small, steps=2, training={"batch": 256}, out=tmp_path / "run", quiet=True)
+    assert isinstance(run.translate("The man sleeps."), str) and "translation, transformer" in repr(run) and "<table>" in run._repr_html_()
+    assert len(run.translate(text for text in ("The man sleeps.", "The dog sees."))) == 2, "any iterable"
+    found = run.evaluate(source=str(corpus / "test.en"), target=str(corpus / "test.de"))
+    assert [s.name for s in found.scores] == ["BLEU", "chrF2", "exact match"] and found.sizes == {"given": 20}
+    maps, text = run.attention("The man sleeps.")
+    assert len(maps) == 3 and isinstance(text, str)
+    for wrong, message in (
+        (lambda: run.translate([None]), "expected texts, not NoneType"),
+        (lambda: run.translate("x", beam=0), "should be a whole number of at least 1"),
+        (lambda: run.translate("x", penalty=float("nan")), "should be a number of at least 0"),
+        (lambda: run.generate("x"), "which cannot `generate`"),
+        (lambda: run.evaluate(text="x"), "is nothing that translation is evaluated by"),
+        (lambda: headway.train("translation", **files, steps="many", out=tmp_path / "y"), "should be a whole number"),
+        (lambda: headway.train("translation", sorce="x", out=tmp_path / "y"), "did you mean `source=`?"),
+        (lambda: headway.train("translation", out=tmp_path / "y"), "`source=` and `target=`, or `pairs=`"),
+        (lambda: headway.train("translation", **files, minutes=1, steps=2, out=tmp_path / "y"), "`minutes=` and `steps=` are two budgets"),
+        (lambda: headway.load(tmp_path / "nowhere"), "there is no directory"),
+    ):
+        with pytest.raises(headway.HeadwayError) as caught:
+            wrong()
+        assert message in str(caught.value), caught.value
+    assert not (tmp_path / "y").exists()
+
+
+def test_a_model_without_a_run() -> None:
+    import torch
+
+    model = headway.model("gpt", vocabulary=13, width=22, depth=1, heads=2, inner=17, context=5)
+    assert model(torch.zeros(2, 4, dtype=torch.long)).shape == (2, 4, 22)
+    assert headway.model("lstm", vocabulary=13, width=22, depth=1, inner=17).config.mixer == "lstm"
+    with pytest.raises(UsageError, match="did you mean"):
+        headway.model("gpd", vocabulary=13)
 
 
 def test_list_find_show(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +199,15 @@ def test_list_find_show(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ([], ["--help"], ["train", "--help"]):
+    for words in ([], ["--help"], *([verb, "--help"] for verb in ORDER)):
         with pytest.raises(SystemExit) as done:
             main(words)
-        assert done.value.code == 0 and "examples:" in out(capsys)
+        assert done.value.code == 0 and "examples:" in out(capsys), words
+    with pytest.raises(SystemExit):
+        main(["train", "translation", "--help"])
+    text = out(capsys)
+    assert "--validation-source PATH" in text and "--training.rate X" in text and "(default bpe)" in text and "--text" not in text, "this task's options only"
+    assert main(["completion", "bash"]) == 0 and "complete -o filenames -F _headway headway" in out(capsys)
+    for typed, expected in ((["tra"], "train\ntranslate"), (["train", "trans"], "translation"), (["train", "language", "--cont"], "--context")):
+        assert main(["completion", "words", "--", *typed]) == 0 and out(capsys).strip() == expected
+    assert main(["completion", "words", "--", "train", "language", "--model", "mam"]) == 0 and out(capsys).strip() == "mamba"
