@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import registry
-from headway.layers.attention.cross import Remembered
 from headway.layers.attention.attend import Attend
+from headway.layers.attention.cross import Remembered
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import both_sides
 from headway.layers.recurrences.stacked import Stacked

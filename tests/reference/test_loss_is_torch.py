@@ -81,3 +81,14 @@ def test_the_task_counts_no_padding(doubles: None) -> None:
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(nll, F.cross_entropy(logits, wanted.flatten(), reduction="sum", ignore_index=0))
     assert count == 10
+
+
+def test_second_derivatives(chunked: None) -> None:
+    """Of the gradient in every direction, with respect to both inputs; and the gradient itself does not depend on who asks."""
+    hidden, weight, target = draw()
+    for smoothing in (0.0, 0.3):
+        assert torch.autograd.gradgradcheck(lambda h, w, eps=smoothing: linear_cross_entropy(h, w, target, eps)[0], (hidden, weight))
+        loss = linear_cross_entropy(hidden, weight, target, smoothing)[0]
+        plain, again = (torch.autograd.grad(loss, (hidden, weight), create_graph=c, retain_graph=True) for c in (False, True))
+        for a, b in zip(plain, again, strict=True):
+            torch.testing.assert_close(a, b)

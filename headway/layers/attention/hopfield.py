@@ -2,8 +2,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headway.core.errors import ConfigError
-from headway.layers.attention.multihead import Multihead
 from headway.layers.attention.attend import Attend
+from headway.layers.attention.multihead import Multihead
 from headway.layers.masks import Mask
 from headway.layers.scores.scaled import Scaled
 

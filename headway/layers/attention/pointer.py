@@ -20,7 +20,8 @@ class Pointer(nn.Module):
 
         u_ts = v^T tanh(W1 e_s + W2 d_t),        log p(s | t) = u_ts - log sum_s' exp(u_ts')
 
-    Padding has log-probability -inf, wherever it stands, so a row of nothing but padding has no other. Vinyals, Fortunato, Jaitly 2015, "Pointer networks", https://arxiv.org/abs/1506.03134; lecture A.
+    Padding has log-probability -inf, wherever it stands, so a row of nothing but padding has no other. Vinyals,
+    Fortunato, Jaitly 2015, "Pointer networks", https://arxiv.org/abs/1506.03134; lecture A.
     """
 
     aliases = ("pointer network attention", "pointer attention", "Ptr-Net")

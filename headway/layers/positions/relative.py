@@ -8,8 +8,9 @@ class Relative(nn.Module):
 
         e_ts = scale (q_t . k_s + q_t . W_r R_(t-s) + u . k_s + v . W_r R_(t-s))        u, v of each head and W_r are learned
 
-    The first term is the score's own; `bias` is the rest, on the scale of that score: 1 / sqrt(e) for `scaled` as in the paper, 1 for
-    `dot`, e^-alpha for `unit_norm`, whose q and k are of length 1. A score without a scale (`additive`) takes 1 / sqrt(e). R_j = [sin j w_i ..., cos j w_i ...], w_i = 10000^(-2i/d), as long as all heads
+    The first term is the score's own; `bias` is the rest, on the scale of that score: 1 / sqrt(e) for `scaled` as in
+    the paper, 1 for `dot`, e^-alpha for `unit_norm`, whose q and k are of length 1. A score without a scale
+    (`additive`) takes 1 / sqrt(e). R_j = [sin j w_i ..., cos j w_i ...], w_i = 10000^(-2i/d), as long as all heads
     together, d = h e. Dai et al. 2019, "Transformer-XL", https://arxiv.org/abs/1901.02860, section 3.3.
     """
 

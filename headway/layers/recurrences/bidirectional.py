@@ -22,7 +22,9 @@ class Bidirectional(nn.Module):
     sees, needs_positions = "all", False
     causal = False
 
-    def __init__(self, cell: type[nn.Module], inputs: int, width: int, options: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, cell: type[nn.Module], inputs: int, width: int, options: Mapping[str, int | float] | None = None
+    ) -> None:
         super().__init__()
         if width % 2:
             raise ConfigError(f"`width` is {width}, expected an even number", "each direction has half of it.")
