@@ -38,39 +38,22 @@ class Attend(nn.Module):
 
         `causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix.
         """
+        if causal and (bias is not None or self.maps is not None or self.score.scale is None):
+            causal, allowed = False, q.new_ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
         if self.maps is None and self.score.scale is not None:
-            return self._fused(q, k, v, allowed, causal, bias)
-        if causal:
-            allowed = triangle(q, k)
+            added = allowed if bias is None else bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=added, is_causal=causal, scale=self.score.scale)
         e = self.score(q, k)
         if bias is not None:
             e = e + bias
-        if allowed is not None:  # not -inf: a row of nothing else would be NaN, and so would all gradients be
-            e = e.masked_fill(~allowed, torch.finfo(e.dtype).min)
-        a = e.softmax(-1)
         if allowed is not None:
+            e = e.masked_fill(~allowed, float("-inf"))
+        a = e.softmax(-1)
+        if allowed is not None:  # a row without any key is NaN here; filling it also stops its gradient, which is NaN too
             a = a.masked_fill(~allowed, 0.0)
         if self.maps is not None:
             self.maps.append(a.detach())
         return a @ v
-
-    def _fused(
-        self, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, causal: bool, bias: Tensor | None
-    ) -> Float[Tensor, "b h t e"]:
-        """By torch's kernel, which takes either a matrix of truth values or one of numbers to add."""
-        if bias is None:
-            return F.scaled_dot_product_attention(q, k, v, allowed, is_causal=causal, scale=self.score.scale)
-        if causal:
-            bias = bias.masked_fill(~triangle(q, k), float("-inf"))
-        elif allowed is not None:  # rows without any key: a finite number, see above
-            bias = bias.masked_fill(~allowed, torch.finfo(bias.dtype).min)
-        y = F.scaled_dot_product_attention(q, k, v, bias, scale=self.score.scale)
-        return y if allowed is None else y.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
-
-
-def triangle(q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> Bool[Tensor, "t s"]:
-    """The causal mask s <= t, written out."""
-    return torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).tril()
 
 
 @contextlib.contextmanager
