@@ -52,7 +52,7 @@ class LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]
         d_hidden, d_weight, hidden, weight, target = ctx.saved_tensors
-        if torch.is_grad_enabled():  # somebody differentiates the gradient: here with all logits, since it must depend on them
+        if torch.is_grad_enabled():  # for second derivatives the gradient must be a function of its inputs: all logits
             p, vocabulary = (hidden @ weight.T).softmax(-1), len(weight)
             q = F.one_hot(target, vocabulary).to(p.dtype) * (1 - ctx.smoothing) + ctx.smoothing / vocabulary
             d_hidden, d_weight = (p - q) @ weight, (p - q).T @ hidden

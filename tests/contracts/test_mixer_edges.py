@@ -40,11 +40,11 @@ def keep_of(lengths: list[int]) -> Tensor:
     return torch.arange(TARGET)[None, :] < torch.tensor(lengths)[:, None]
 
 
-# -- devices ---------------------------------------------------------------------------------------------------------------------
+# -- devices -----------------------------------------------------------------------------------------------------------
 
 
 class OnlyMeta(TorchDispatchMode):
-    """Every tensor that an operation makes must be on the meta device: one on the CPU was made without asking where its inputs are."""
+    """Every tensor that an operation makes must be on the meta device, where all inputs and parameters are."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
@@ -71,7 +71,7 @@ def test_no_tensor_is_made_without_a_device(case: Case) -> None:
 
 
 OTHERS: dict[str, tuple[Callable[[], Any], Callable[[Any, Tensor], Tensor]]] = {
-    # What the mixers above do not reach: other shapes, and sizes small enough to be exceeded. How it is made, and how it is called.
+    # How it is made and how it is called: what the mixers above do not reach, and sizes small enough to be exceeded.
     "learned": (lambda: Learned(WIDTH), lambda p, x: p(2, 1)),
     "learned_grid": (lambda: LearnedGrid(WIDTH), lambda p, x: p(2, 3)),
     "sinusoidal": (lambda: Sinusoidal(WIDTH, longest=4), lambda p, x: p(2, 7)),
@@ -100,7 +100,7 @@ def test_a_tensor_on_the_cpu_is_seen() -> None:
         torch.ones(2, device="meta").where(torch.arange(2) < 1, 0.0)
 
 
-# -- half precision --------------------------------------------------------------------------------------------------------------
+# -- half precision ----------------------------------------------------------------------------------------------------
 
 SHARE = 0.1  # bfloat16 has 8 bits, 0.004 of the largest number, and errors of sums and of several layers add up
 
@@ -118,7 +118,7 @@ def halved(case: Case, kind: torch.dtype = torch.bfloat16) -> tuple[Any, Tensor]
 @each
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16], ids=["bfloat16", "float16"])
 def test_half_precision_is_close_to_single(case: Case, kind: torch.dtype) -> None:
-    """A module of half precision and its input: about the answer of the same rounded numbers in float32, and gradients of its type."""
+    """A module of half precision: nearly the answer of the rounded numbers in float32, and gradients of its type."""
     mixer, x = halved(case, kind)
     y = mixer(x, keep_of(LENGTHS))
     assert y.dtype == kind
@@ -174,7 +174,7 @@ def test_the_tolerance_of_bfloat16_can_fail(case: Case) -> None:
             near(other, y)
 
 
-# -- nothing at all --------------------------------------------------------------------------------------------------------------
+# -- nothing at all ----------------------------------------------------------------------------------------------------
 
 
 @each
@@ -199,12 +199,14 @@ def test_a_row_without_tokens_leaves_the_others_alone(case: Case) -> None:
     assert all(p.grad.isfinite().all() for p in mixer.parameters())
 
 
-# -- padding elsewhere -----------------------------------------------------------------------------------------------------------
+# -- padding elsewhere -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", [c for c in ALL if not c.label.startswith("cross")], ids=lambda case: case.label)
 @pytest.mark.parametrize("row", [[0, 0, 1, 1, 1, 1, 1], [1, 1, 0, 1, 1, 1, 0]], ids=["left", "hole"])
 def test_padding_that_is_not_on_the_right_is_refused(case: Case, row: list[int]) -> None:
     keep = torch.tensor([[1] * TARGET, row, [1] * TARGET], dtype=torch.bool)
-    with pytest.raises(ConfigError, match=r"row 1 of `keep` has tokens behind its padding.*\nHint: move the tokens of each row"):
+    with pytest.raises(
+        ConfigError, match=r"row 1 of `keep` has tokens behind its padding.*\nHint: move the tokens of each row"
+    ):
         case.make()(sequence(case), keep)

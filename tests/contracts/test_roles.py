@@ -47,7 +47,9 @@ def test_every_parameter_has_a_declared_role(name: str, layer: nn.Module) -> Non
     for path, module in layer.named_modules():
         own: dict[str, Any] = dict(module.named_parameters(recurse=False))
         for parameter, value in own.items():
-            assert declared(module, parameter, value) in ROLES, f"`{path}.{parameter}` of shape {tuple(value.shape)} has no role"
+            assert declared(module, parameter, value) in ROLES, (
+                f"`{path}.{parameter}` of shape {tuple(value.shape)} has no role"
+            )
         invented = set(getattr(type(module), "roles", {})) - set(own)
         assert not invented, f"`{type(module).__name__}` declares roles for {invented}, which it does not have"
 

@@ -165,8 +165,10 @@ def test_performer_converges_to_softmax_attention_as_one_over_the_root_of_the_fe
 @kernels
 @either
 @pytest.mark.parametrize("size", [30.0, 100.0, 1e4])
-def test_beyond_the_range_the_answer_is_a_mean_of_the_values(make: type, features: Callable, mask: Causal | None, size: float) -> None:
-    """In float32 with inputs so large that phi(q) . phi(k) underflows: no NaN anywhere, and one key gets all the weight there is."""
+def test_beyond_the_range_the_answer_is_a_mean_of_the_values(
+    make: type, features: Callable, mask: Causal | None, size: float
+) -> None:
+    """In float32 with inputs so large that phi(q) . phi(k) underflows: no NaN, and a single key gets all the weight."""
     torch.manual_seed(0)
     mixer = make(64, 4, mask).float()
     x = (size * torch.randn(1, 4, 64)).float().requires_grad_()
@@ -176,7 +178,8 @@ def test_beyond_the_range_the_answer_is_a_mean_of_the_values(make: type, feature
     v = mixer.project(x).chunk(3, -1)[2]
     alone = mixer(x[:, :1])
     torch.testing.assert_close(alone, mixer.output(v[:, :1]), rtol=1e-4, atol=1e-3)
-    mean = torch.linalg.solve(mixer.output.weight.double(), (y - mixer.output.bias)[0].double().T).T  # what the output layer was given
+    # What the output layer was given:
+    mean = torch.linalg.solve(mixer.output.weight.double(), (y - mixer.output.bias)[0].double().T).T
     slack = 1e-3 * size
     assert (mean <= v[0].amax(0) + slack).all() and (mean >= v[0].amin(0) - slack).all()
     if mask:

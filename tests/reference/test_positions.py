@@ -188,14 +188,15 @@ def test_a_grid_is_rows_beside_columns() -> None:
 
 @pytest.mark.parametrize("odd", [0, 1], ids=["even", "odd"])
 def test_rotary_survives_every_change_of_type(odd: int) -> None:
-    """There is no complex buffer that `Module.to` could cut: the angles are those of the type that comes in, exact in each."""
+    """There is no complex buffer that `Module.to` could cut: the angles are exact in the type that comes in."""
     mixer, x = Multihead(8 + 2 * odd, 2, Causal(), position=Rotary), torch.randn(B, T, 8 + 2 * odd)
     exact = mixer(x)
     assert not list(mixer.position.buffers())
     mixer = mixer.to(torch.float32)
     single = mixer(x.float())
     torch.testing.assert_close(single.double(), exact, rtol=0.0, atol=1e-5)
-    torch.testing.assert_close(mixer.to(torch.float64)(x), exact, rtol=0.0, atol=1e-6)  # the weights were rounded, the angles were not
+    # The weights were rounded to float32, the angles were not.
+    torch.testing.assert_close(mixer.to(torch.float64)(x), exact, rtol=0.0, atol=1e-6)
     for kind in (torch.bfloat16, torch.float16):
         torch.testing.assert_close(mixer.to(kind)(x.to(kind)).double(), exact, rtol=0.0, atol=0.05)
     x, place = torch.randn(B, H, T, 6), Rotary(6, H)
@@ -218,8 +219,8 @@ def test_what_rotary_makes_in_inference_serves_training() -> None:
 def test_relative_terms_are_on_the_scale_of_the_score(score: Callable, scale: float) -> None:
     """All four terms of the paper have one factor, the score's own.
 
-    With 1 / sqrt(e) for the last three and sqrt(e) for the first, as it once was under `unit_norm`, they are weakened by e: at the start
-    of a GPT of width 128 with 2 heads their spread was 0.08 beside 0.99.
+    With 1 / sqrt(e) for the last three and sqrt(e) for the first, as it once was under `unit_norm`, they are weakened
+    by e: at the start of a GPT of width 128 with 2 heads their spread was 0.08 beside 0.99.
     """
     mixer, x = Multihead(H * E, H, Causal(), score, Relative), torch.randn(B, T, H * E)
     far_from_the_start(mixer)

@@ -144,7 +144,7 @@ RECURRENCES = [e.load() for e in registry.entries("recurrences").values() if e.f
 
 @pytest.mark.parametrize("kind", RECURRENCES, ids=lambda kind: kind.__name__)
 def test_any_recurrence_reads_in_both_directions(kind: Any) -> None:
-    """Each row alone, its tokens turned round by hand: the second half is what the backward layer makes of them, turned round again."""
+    """Each row alone, its tokens reversed by hand: the second half is the backward layer's answer, reversed again."""
     assert len(RECURRENCES) >= 10
     ours, x = Bidirectional(kind, N, 2 * D).eval(), torch.randn(B, T, N)
     y = ours(x, KEEP)

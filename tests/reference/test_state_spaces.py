@@ -164,7 +164,7 @@ def test_what_cannot_be_is_refused(make: Any, message: str) -> None:
 
 @pytest.mark.parametrize("kind", [LRU, S5])
 def test_d_is_a_vector_where_the_width_stays(kind: Any) -> None:
-    """As in the papers: y_t = Re(C h_t) + D * x_t. Where the width changes it is a matrix, and roles say which is which."""
+    """As in the papers: y_t = Re(C h_t) + D * x_t. Where the width changes it is a matrix, as its role says."""
     mixer, x = shaken(kind(D, D, states=8)), torch.randn(B, T, D)
     assert mixer.D.weight.shape == (D,) and roles(mixer)["D.weight"] == "vector"
     d, y = mixer.D.weight.detach().clone(), mixer(x)

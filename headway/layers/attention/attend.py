@@ -2,9 +2,9 @@
 
     A_ts = softmax_s(e_ts + b_ts + log M_ts),    out_t = sum_s A_ts v_s        (b: what a relative position adds)
 
-A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same numbers: the
-fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked for (`recorded`), and for
-scores that the kernel cannot compute; a contract checks that both agree.
+A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same
+numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked
+for (`recorded`), and for scores that the kernel cannot compute; a contract checks that both agree.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ class Attend(nn.Module):
         if allowed is not None:
             e = e.masked_fill(~allowed, float("-inf"))
         a = e.softmax(-1)
-        if allowed is not None:  # a row without any key is NaN here; filling it also stops its gradient, which is NaN too
+        if allowed is not None:  # a row without any key is NaN here; this fills it, and stops its gradient, NaN too
             a = a.masked_fill(~allowed, 0.0)
         if self.maps is not None:
             self.maps.append(a.detach())

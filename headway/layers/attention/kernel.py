@@ -1,4 +1,4 @@
-"""What linear_attention and performer share: weights that are products of features, phi(q) . phi(k), summed in the cheap order."""
+"""What linear_attention and performer share: weights that are products of features, phi(q) . phi(k), in O(t)."""
 
 import torch
 import torch.nn.functional as F
@@ -21,12 +21,12 @@ class Kernel(nn.Module):
 
         S = sum_s phi(k_s) v_s^T,    z = sum_s phi(k_s),    y_t = phi(q_t) S / phi(q_t) . z        causal: sums over s <= t
 
-    phi is computed by its logarithm, and each query and each key is divided by its largest feature. For a query that cancels. For keys the
-    largest one so far, exp(m), goes with the sums, as in an online softmax: m_t depends on s <= t only. What is left to underflow is
-    phi(q) . phi(k) where the two have their largest features in different places. So no feature of a query is less than 5e-31 times its
-    largest (5e-247 in float64): weights are exact where the largest phi(q_t) . phi(k_s) of a query, both divided so, is above 1e-21.
-    Below that they are not, but the answer stays a weighted mean of the values, and gradients stay finite. Half precision is summed in
-    float32.
+    phi is computed by its logarithm, and each query and each key is divided by its largest feature. For a query that
+    cancels. For keys the largest one so far, exp(m), goes with the sums, as in an online softmax: m_t depends on s <= t
+    only. What is left to underflow is phi(q) . phi(k) where the two have their largest features in different places. So
+    no feature of a query is less than 5e-31 times its largest (5e-247 in float64): weights are exact where the largest
+    phi(q_t) . phi(k_s) of a query, both divided so, is above 1e-21. Below that they are not, but the answer stays a
+    weighted mean of the values, and gradients stay finite. Half precision is summed in float32.
     """
 
     def __init__(self, width: int, heads: int, mask: Mask | None, mixer: str, features: int) -> None:
@@ -91,7 +91,7 @@ def _least(x: Tensor) -> float:
 
 
 def _ratio(y: Float[Tensor, "*b e1"]) -> Tensor:
-    """All columns but the last, divided by the last. That is less than the least feature only where there is no key, and the answer 0."""
+    """All columns but the last, divided by the last, which is below `_least` only if there is no key: 0."""
     return y[..., :-1] / y[..., -1:].clamp(min=_least(y) / 2)
 
 

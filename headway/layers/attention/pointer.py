@@ -36,7 +36,7 @@ class Pointer(nn.Module):
         u = self.score(self.score.query(x).unsqueeze(1), seen.k.unsqueeze(1)).squeeze(1)  # one head
         if seen.keep is None:
             return u.log_softmax(-1)
-        padding = ~seen.keep.unsqueeze(1)  # filled twice: a row of nothing but padding is NaN in between, and so is its gradient
+        padding = ~seen.keep.unsqueeze(1)  # filled twice: in between, a row of nothing but padding is NaN
         return u.masked_fill(padding, float("-inf")).log_softmax(-1).masked_fill(padding, float("-inf"))
 
     def step(self, x: Float[Tensor, "bk d"], seen: Inputs) -> Float[Tensor, "bk s"]:

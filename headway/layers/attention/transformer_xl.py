@@ -59,7 +59,8 @@ class TransformerXL(nn.Module):
             past = self.memory
             k, v = (torch.cat((old, new), 2) for old, new in zip(self._behind(x.detach(), n, size), (k, v), strict=True))
             before = torch.arange(-past, 0, device=x.device)
-            real = torch.arange(n, device=x.device)[:, None] * size + before >= 0  # there is nothing before the beginning
+            # There is nothing before the beginning.
+            real = torch.arange(n, device=x.device)[:, None] * size + before >= 0
             allowed = torch.cat((real[:, None].expand(n, size, past), allowed.expand(n, size, size)), -1).repeat(b, 1, 1)[:, None]
         y = self.attend(q, k, v, allowed, bias=self.position.bias(q, k, past))
         return self.output(y.transpose(1, 2).flatten(2).unflatten(0, (b, n)).flatten(1, 2)[:, :t])
