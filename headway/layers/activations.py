@@ -73,7 +73,8 @@ def gelu(z: Values) -> Values:
 class _SquaredReLU(torch.autograd.Function):
     """r^2 and r = max(0, z). One tensor is kept for the gradient 2 r, and no pass is spent on where z was positive.
 
-    r is an output, though nobody asks for it, because outputs that are saved have gradients of their own: so second derivatives are right.
+    r is an output, though no caller uses it, because saved outputs have gradients of their own: so second
+    derivatives are right.
     """
 
     @staticmethod

@@ -4,16 +4,16 @@
     dl_n / dlogits = p_n - q_n
 
 Logits of a batch are its largest tensor by far (2,000 positions x 8,000 words = 64 MB, several times over in a chain of operations).
-Here the rows are done in chunks that stay in the cache, and the gradient is formed in the same buffer during the forward pass. It is differentiable once.
+Here the rows are done in chunks that stay in the cache, and the gradient is formed in the same buffer during the forward pass.
 Label smoothing: Szegedy et al. 2016, https://arxiv.org/abs/1512.00567.
 """
 
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 CHUNK = 1 << 22  # numbers in the buffer: 16 MB
 
@@ -54,14 +54,18 @@ class LinearCrossEntropy(torch.autograd.Function):
                         d_hidden[start : start + rows] = d_logits @ small
                         d_weight += d_logits.T @ h.to(low)
         if grads:
-            ctx.save_for_backward(d_hidden, d_weight)
+            ctx.save_for_backward(d_hidden, d_weight, hidden, weight, target)
+            ctx.smoothing = smoothing
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]
-        d_hidden, d_weight = ctx.saved_tensors
+        d_hidden, d_weight, hidden, weight, target = ctx.saved_tensors
+        if torch.is_grad_enabled():  # for second derivatives the gradient must be a function of its inputs: all logits
+            p, vocabulary = (hidden @ weight.T).softmax(-1), len(weight)
+            q = F.one_hot(target, vocabulary).to(p.dtype) * (1 - ctx.smoothing) + ctx.smoothing / vocabulary
+            d_hidden, d_weight = (p - q) @ weight, (p - q).T @ hidden
         return d_hidden * grad, d_weight * grad, None, None
 
 

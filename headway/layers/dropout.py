@@ -9,9 +9,9 @@ from headway.core.errors import ConfigError
 class Dropout(nn.Module):
     """Inverted dropout: h~ = h * m / (1 - p), m ~ Bernoulli(1 - p), so that E[h~] = h and nothing changes at test time.
 
-    torch draws 64 random bits for every number, on one core; that is a fifth of a training step on a CPU. Eight bits are enough:
-    p is rounded to a 256th (up to 1/256, if it is smaller and not 0), and the rounded p is what is divided by. Srivastava et al. 2014,
-    https://jmlr.org/papers/v15/srivastava14a.html; lecture D.
+    torch draws 64 random bits for every number, on one core; that is a fifth of a training step on a CPU. Eight bits
+    are enough: p is rounded to a 256th (up to 1/256, if it is smaller and not 0), and the rounded p is what is divided
+    by. Srivastava et al. 2014, https://jmlr.org/papers/v15/srivastava14a.html; lecture D.
     """
 
     aliases = ("inverted dropout", "dropout regularisation", "dropout regularization")
@@ -19,7 +19,8 @@ class Dropout(nn.Module):
     def __init__(self, p: float) -> None:
         super().__init__()
         if not 0 <= p < 1:
-            raise ConfigError(f"dropout is {p}, expected a probability of at least 0 and below 1", "write 0.1, for example.")
+            message = f"dropout is {p}, expected a probability of at least 0 and below 1"
+            raise ConfigError(message, "write 0.1, for example.")
         self.threshold = min(255, max(1, round(256 * p))) if p else 0
 
     def extra_repr(self) -> str:

@@ -40,10 +40,11 @@ class Embedding(nn.Module):
         return F.linear(hidden, self.weight)
 
     def _layout(self) -> Tensor:
-        """The weights as oneDNN's kernel wants them: a decoding step's product is a third faster. Laid out anew when they change.
+        """The weights in the layout of oneDNN's kernel, made anew when they change: decoding is a third faster.
 
-        A change is a new version (written in place) or another address (`.data = w`, `assign=True`, `.to(...)`). The old weights are
-        held, so that their address cannot be given to new ones. In-place writes through `.data` are hidden from torch's count too.
+        A change is a new version (written in place) or another address (`.data = w`, `assign=True`, `.to(...)`). The
+        old weights are held, so that their address cannot be given to new ones. In-place writes through `.data` are
+        hidden from torch's count too.
         """
         if self._packed is not None:
             old, version, layout = self._packed

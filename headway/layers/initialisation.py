@@ -16,7 +16,7 @@ Weight = Float[Tensor, "out in *taps"]
 
 
 def fans(weight: Weight) -> tuple[int, int]:
-    """n_in and n_out: how many numbers a unit adds up, and how many units hear of a number."""
+    """n_in and n_out: how many numbers a unit adds up, and how many units read a number."""
     taps = math.prod(weight.shape[2:])
     return weight.shape[1] * taps, weight.shape[0] * taps
 
@@ -88,10 +88,11 @@ def orthogonal(weight: Weight, gain: float = 1.0) -> Weight:
 
 @torch.no_grad()
 def sparse(weight: Weight, incoming: int = 15, sigma: float = 1.0) -> Weight:
-    """Each unit hears `incoming` randomly chosen inputs with w ~ N(0, sigma^2), and no others.
+    """Each unit reads `incoming` randomly chosen inputs with w ~ N(0, sigma^2), and no others.
 
     The size of a sum then does not depend on how many inputs there are. Martens 2010, "Deep learning via Hessian-free optimization",
-    section 5. torch's `sparse_` counts the zeros of columns, which for a weight (out, in) limits what an input says, not what a unit hears.
+    section 5. torch's `sparse_` counts the zeros of columns, which for a weight (out, in) limits how many units an input
+    reaches, not how many inputs a unit reads.
     Also called sparse initialisation.
     """
     gaussian(weight, sigma)

@@ -29,7 +29,7 @@ class Mask:
         return None
 
     def plain(self, length: int) -> bool:
-        """Whether up to this length the rule is `s <= t` and nothing else, which fused kernels compute without a matrix."""
+        """Whether up to this length the rule is just `s <= t`, which fused kernels compute without a matrix."""
         return False
 
     def matrix(

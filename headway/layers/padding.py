@@ -1,9 +1,9 @@
-"""What padding may look like: every mixer takes `keep`, True at the tokens of a row and False at the padding behind them.
+"""Padding: every mixer takes `keep`, True at the tokens of a row and False at the padding behind them.
 
-Causal mixers ignore `keep`, since what stands behind a row is in its future. That is right for padding on the right only, so every mixer
-of sequences refuses any other, causal or not. (`Cross` and `Pointer` look at a memory, which has no order: there padding may stand
-anywhere.) The check is three operations on b x t truth values, and only where a `keep` is
-given: 10 microseconds for 12 x 128 positions, less than a hundredth of the mixer that follows.
+Causal mixers ignore `keep`, since what stands behind a row is in its future. That is right for padding on the right
+only, so every mixer of sequences refuses any other, causal or not. (`Cross` and `Pointer` look at a memory, which has
+no order: there padding may stand anywhere.) The check is three operations on b x t truth values, and only where a
+`keep` is given: 20 microseconds for 12 x 128 positions, less than a hundredth of the mixer that follows.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""What a parameter is for, as its layer declares it: optimizers treat a matrix, a table and a rate differently, and nobody guesses.
+"""What a parameter is for, as its layer declares it: optimizers treat a matrix, a table and a rate differently.
 
     matrix   a linear map: Muon may orthogonalise its update. A convolution's kernel is one, of shape (out, in * taps)
     map      a linear map that is no single matrix (complex pairs, one block per head): AdamW with weight decay
@@ -21,7 +21,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 
 def declared(module: nn.Module, name: str, parameter: Tensor) -> Role | None:
-    """The role of the parameter `name` of this module, or None if nobody declared it."""
+    """The role of the parameter `name` of this module, or None if it is not declared."""
     roles: Mapping[str, Role] = getattr(module, "roles", {})
     if name in roles:
         return roles[name]

@@ -5,8 +5,8 @@ import torch
 from tiny import BATCH, HEADS, SOURCE, TARGET, WIDTH, Case, mixers
 from torch import Tensor
 
-from headway.layers.attention.cross import Cross
 from headway.layers.attention.attend import recorded
+from headway.layers.attention.cross import Cross
 
 pytestmark = pytest.mark.usefixtures("doubles")
 

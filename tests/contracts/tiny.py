@@ -82,7 +82,7 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
         "inputs": {"": INPUTS},
         "mask": masks(),
         "score": {entry.name: entry.load() for entry in entries("scores")},
-        "position": {"": None} | {entry.name: entry.load() for entry in entries("positions") if entry.facts["acts"] == "scores"},
+        "position": {"": None} | {e.name: e.load() for e in entries("positions") if e.facts["acts"] == "scores"},
         "cell": cells(),
         "layers": stacks(),
     }
@@ -105,8 +105,11 @@ class Case:
 
 
 def mixers() -> Iterator[Case]:
-    """What mixes a sequence: `forward(x, keep)`, and cross-attention to itself. Layers that take something else (grids, two streams,
-    pointers) have contracts of their own; what a layer refuses, it refuses."""
+    """What mixes a sequence: `forward(x, keep)`, and cross-attention to itself.
+
+    Layers that take something else (grids, two streams, pointers) have contracts of their own. Arguments that a layer
+    refuses are left out.
+    """
     for room in ("attention", "recurrences"):
         for entry in (e for e in entries(room) if takes(e) == ["x", "keep"] or e.name == "cross"):
             for label, way in arguments(entry.load()).items():

@@ -18,7 +18,8 @@ either = pytest.mark.parametrize("mask", [None, Causal()], ids=["everything", "c
 
 def heads(mixer: nn.Module, x: Tensor, project: nn.Module | None = None) -> tuple[Tensor, ...]:
     """Q, K and V, each "b h t e", from weights that lie as in torch's multi-head attention."""
-    return tuple(rearrange(y, "b t (h e) -> b h t e", h=mixer.heads) for y in (project or mixer.project)(x).chunk(3, -1))
+    parts = (project or mixer.project)(x).chunk(3, -1)
+    return tuple(rearrange(y, "b t (h e) -> b h t e", h=mixer.heads) for y in parts)
 
 
 def joined(mixer: nn.Module, y: Tensor) -> Tensor:

@@ -52,3 +52,9 @@ def test_values_and_gradients(name: str) -> None:
 
 def test_two_of_them_are_one() -> None:
     torch.testing.assert_close(ACTIVATIONS["tanh"](Z), 2 * ACTIVATIONS["sigmoid"](2 * Z) - 1, rtol=0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "step"])
+def test_second_derivatives(name: str) -> None:
+    z = torch.randn(7, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    assert torch.autograd.gradgradcheck(ACTIVATIONS[name], z)

@@ -11,10 +11,10 @@ from probes import gradients_are_right, shaken, silent
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
+from headway.layers.attention.attend import Attend, recorded
 from headway.layers.attention.hopfield import Hopfield, Retrieval
 from headway.layers.attention.multihead import Multihead
 from headway.layers.attention.pointer import Pointer
-from headway.layers.attention.attend import Attend, recorded
 from headway.layers.masks import Causal, Everything, First, Mask, Window
 from headway.layers.scores.unit_norm import UnitNorm
 
@@ -204,3 +204,16 @@ def test_unit_norm_is_almost_uniform(width: int, alpha: float) -> None:
     entropy = float(-(a * a.log()).sum(-1).mean() / math.log(n))
     dots = (q @ k.transpose(-2, -1) * width**-0.5).softmax(-1)
     assert width < 64 or (entropy > 0.9999 and dots.amax(-1).mean() > 0.9), "without the norm, such queries choose one key"
+
+
+def test_unit_norm_has_second_derivatives() -> None:
+    score, x = UnitNorm(3), torch.randn(2, 1, 4, 3, requires_grad=True)
+    assert torch.autograd.gradgradcheck(score.query, x)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_unit_of_nothing_is_nothing(kind: torch.dtype) -> None:
+    x = torch.zeros(1, 1, 2, 3, dtype=kind, requires_grad=True)
+    y = UnitNorm(3).query(x)
+    y.sum().backward()
+    assert not y.any() and x.grad.isfinite().all()

@@ -116,10 +116,9 @@ def test_non_local_is_the_embedded_gaussian(channels: int) -> None:
     """
     block, x = shaken(NonLocal(channels), 0.3), torch.randn(B, channels, 4, 5)
     norm = torch.nn.BatchNorm1d(channels)
-    norm.load_state_dict({"weight": block.norm.weight, "bias": block.norm.bias, "running_mean": torch.randn(channels),
-                          "running_var": torch.rand(channels) + 0.5, "num_batches_tracked": torch.tensor(1)})  # fmt: skip
-    block.norm.mean.copy_(norm.running_mean)
-    block.norm.variance.copy_(norm.running_var)
+    norm.weight, norm.bias = block.norm.weight, block.norm.bias
+    norm.running_mean = block.norm.mean.normal_().clone()
+    norm.running_var = block.norm.variance.uniform_(0.5, 1.5).clone()
     e = max(1, channels // 2)
     w, c = block.project.weight.detach().numpy()[:, :, 0, 0], block.project.bias.detach().numpy()
     (theta_w, phi_w, g_w), (theta_c, phi_c, g_c) = w.reshape(3, e, channels), c.reshape(3, e, 1)
@@ -134,7 +133,7 @@ def test_non_local_is_the_embedded_gaussian(channels: int) -> None:
 
 
 def test_non_local_looks_at_pooled_pixels() -> None:
-    """phi and g of the largest in each 2 x 2 window, as torch pools them; the queries stay as many as there are pixels."""
+    """The largest phi and g of each 2 x 2 window, as torch pools them; there are as many queries as pixels."""
     block, x = shaken(NonLocal(6, pool=MaxPooling(2)), 0.3).eval(), torch.randn(B, 6, 4, 5)
     theta, phi, g = block.project(x).chunk(3, 1)
     phi, g = (torch.nn.functional.max_pool2d(y, 2).flatten(2) for y in (phi, g))

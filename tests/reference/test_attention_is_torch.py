@@ -1,14 +1,20 @@
 """Attention against torch: the same weights give the same numbers as torch.nn.MultiheadAttention and its kernel."""
 
+import math
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from headway.layers.attention.attend import Attend
 from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
-from headway.layers.attention.attend import Attend
+from headway.layers.attention.pointer import Pointer
 from headway.layers.masks import Causal
+from headway.layers.scores.additive import Additive
+from headway.layers.scores.dot import Dot
 from headway.layers.scores.scaled import Scaled
 from headway.layers.scores.unit_norm import UnitNorm
 
@@ -98,3 +104,48 @@ def test_unit_norm_is_torchs_normalize_also_where_it_is_zero() -> None:
         torch.testing.assert_close(found, expected, **CLOSE)
         for mine, theirs in zip(torch.autograd.grad(found, x, g), torch.autograd.grad(expected, z, g), strict=True):
             torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("score", [Scaled, Additive, Dot, UnitNorm], ids=lambda score: score.__name__)
+@pytest.mark.parametrize("biased", [False, True], ids=["", "biased"])
+def test_a_query_without_any_key_gives_zero(score: Any, biased: bool) -> None:
+    """Fused or written out: the same finite numbers and gradients, also those of the other rows."""
+    allowed = torch.ones(B, 1, T, S, dtype=torch.bool)
+    allowed[1] = False
+    allowed[2, :, 3] = False
+    results = []
+    for written in (False, True):
+        torch.manual_seed(1)
+        attend = Attend(score(E))
+        leaves = [torch.randn(B, H, n, E, requires_grad=True) for n in (T, S, S)]
+        bias = torch.randn(1, H, T, S, requires_grad=True) if biased else None
+        attend.maps = [] if written else None
+        q, k, v = leaves
+        y = attend(attend.score.query(q), attend.score.key(k), v, allowed, bias=bias)
+        assert not y[1].any() and not y[2, :, 3].any() and y[0].abs().min() > 0
+        y.cos().sum().backward()
+        grads = [p.grad for p in (*leaves, *attend.parameters(), *([bias] if biased else []))]
+        assert all(g is not None and g.isfinite().all() for g in grads)
+        assert not written or not attend.maps[0][1].any()
+        results.append([y, *grads])
+    for fused, written in zip(*results, strict=True):
+        torch.testing.assert_close(fused, written, **CLOSE)
+
+
+def test_a_memory_of_nothing_gives_zero() -> None:
+    for score in (Scaled, Additive):
+        cross, x = Cross(H * E, H, score), torch.randn(B, T, H * E, requires_grad=True)
+        keep = torch.arange(S)[None, :] < torch.tensor([[S], [0], [2]])
+        y = cross(x, cross.remember(torch.randn(B, S, H * E), keep))
+        torch.testing.assert_close(y[1], cross.output.bias.expand(T, -1), **CLOSE)
+        y.sum().backward()
+        assert all(p.grad.isfinite().all() for p in (x, *cross.parameters()))
+
+
+def test_pointing_into_nothing_leaves_the_others_alone() -> None:
+    pointer, x = Pointer(E), torch.randn(B, T, E, requires_grad=True)
+    keep = torch.arange(S)[None, :] < torch.tensor([[S], [0], [2]])
+    found = pointer(x, pointer.remember(torch.randn(B, S, E), keep))
+    assert (found[1] == -math.inf).all() and found[0].isfinite().all()
+    found[keep[:, None].expand_as(found)].sum().backward()
+    assert all(p.grad.isfinite().all() for p in (x, *pointer.parameters()))

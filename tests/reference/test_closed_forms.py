@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from headway.core.errors import UsageError
+from headway.core.errors import ConfigError, UsageError
 from headway.layers.connections.post_norm import PostNorm
 from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.dropout import Dropout
@@ -30,6 +30,16 @@ def test_dropout_keeps_the_mean_and_drops_at_the_rounded_rate(p: float) -> None:
     torch.testing.assert_close(y[y != 0], torch.full_like(y[y != 0], 1 / (1 - r)))
     neighbours = torch.corrcoef(torch.stack((y[:-1], y[1:])))[0, 1]
     assert abs(float(neighbours)) < 4.5 / math.sqrt(N), "neighbours are dropped together"
+
+
+def test_dropout_is_never_rounded_to_none_or_to_all() -> None:
+    for p, threshold in ((0.0, 0), (1e-4, 1), (0.001, 1), (1 / 256, 1), (0.999, 255)):
+        assert Dropout(p).threshold == threshold
+    y = Dropout(0.001).train()(torch.ones(N))
+    assert abs(float((y == 0).double().mean()) - 1 / 256) < 4.5 * math.sqrt(1 / 256 / N)
+    for p in (-0.1, 1.0):
+        with pytest.raises(ConfigError, match=rf"dropout is {p}, expected a probability of at least 0 and below 1"):
+            Dropout(p)
 
 
 @RATES

@@ -160,3 +160,41 @@ def test_performer_converges_to_softmax_attention_as_one_over_the_root_of_the_fe
     error = (c * errors.std(1) / errors.mean(1) / math.sqrt(draws) / 2).square().sum().sqrt()
     print(f"slope {slope:.3f} +- {error:.3f}")
     assert error < 0.03 and abs(slope + 0.5) < 4 * error + 0.05
+
+
+@kernels
+@either
+@pytest.mark.parametrize("size", [30.0, 100.0, 1e4])
+def test_beyond_the_range_the_answer_is_a_mean_of_the_values(
+    make: type, features: Callable, mask: Causal | None, size: float
+) -> None:
+    """In float32 with inputs so large that phi(q) . phi(k) underflows: no NaN, and a single key gets all the weight."""
+    torch.manual_seed(0)
+    mixer = make(64, 4, mask).float()
+    x = (size * torch.randn(1, 4, 64)).float().requires_grad_()
+    y = mixer(x)
+    y.sum().backward()
+    assert all(p.grad.isfinite().all() for p in (x, *(p for p in mixer.parameters())))
+    v = mixer.project(x).chunk(3, -1)[2]
+    alone = mixer(x[:, :1])
+    torch.testing.assert_close(alone, mixer.output(v[:, :1]), rtol=1e-4, atol=1e-3)
+    # What the output layer was given:
+    mean = torch.linalg.solve(mixer.output.weight.double(), (y - mixer.output.bias)[0].double().T).T
+    slack = 1e-3 * size
+    assert (mean <= v[0].amax(0) + slack).all() and (mean >= v[0].amin(0) - slack).all()
+    if mask:
+        torch.testing.assert_close(y[:, :1], alone, rtol=1e-4, atol=1e-5 * size)
+        torch.testing.assert_close(stepped(mixer, x.detach())[0], y, rtol=1e-3, atol=1e-3 * size)
+
+
+def test_features_are_redrawn_on_demand() -> None:
+    """Other features of the same kind, in the same place: another estimate, near the same answer."""
+    performer, x = Performer(D, H, features=4000), 0.5 * torch.randn(B, 9, D)
+    old, before = performer.w.clone(), performer(x)
+    performer.redraw()
+    assert performer.w.shape == old.shape and not torch.equal(performer.w, old) and "w" in performer.state_dict()
+    gram = performer.w[:E] @ performer.w[:E].T
+    assert (gram - gram.diag().diag()).abs().max() < 1e-12
+    after = performer(x)
+    assert not torch.equal(after, before)
+    torch.testing.assert_close(after, before, rtol=0.0, atol=0.05)

@@ -1,5 +1,7 @@
 """The chunked loss against torch.nn.functional.cross_entropy, values and gradients, for whole batches and many chunks."""
 
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -81,3 +83,15 @@ def test_the_task_counts_no_padding(doubles: None) -> None:
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(nll, F.cross_entropy(logits, wanted.flatten(), reduction="sum", ignore_index=0))
     assert count == 10
+
+
+def test_second_derivatives(chunked: None) -> None:
+    """With respect to both inputs; and the gradient is the same whether or not it will be differentiated again."""
+    hidden, weight, target = draw()
+    for smoothing in (0.0, 0.3):
+        run = partial(linear_cross_entropy, target=target, smoothing=smoothing)
+        assert torch.autograd.gradgradcheck(lambda h, w, run=run: run(h, w)[0], (hidden, weight))
+        loss, both = run(hidden, weight)[0], (hidden, weight)
+        plain, again = (torch.autograd.grad(loss, both, create_graph=c, retain_graph=True) for c in (False, True))
+        for a, b in zip(plain, again, strict=True):
+            torch.testing.assert_close(a, b)

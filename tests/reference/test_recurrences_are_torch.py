@@ -7,9 +7,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from headway.core import registry
+from headway.core.errors import ConfigError
 from headway.layers.recurrences.bidirectional import Bidirectional
 from headway.layers.recurrences.elman import Elman
 from headway.layers.recurrences.gru import GRU
+from headway.layers.recurrences.lru import LRU
 from headway.layers.recurrences.lstm import LSTM
 from headway.layers.recurrences.recurrence import GatedRecurrence
 from headway.layers.recurrences.stacked import Stacked
@@ -134,3 +137,27 @@ def test_the_kernel_is_used_where_nothing_stands_still(cell: Any, module: Any) -
     assert len(calls) == 3
     ours.scan(x, KEEP)
     assert len(calls) == 3
+
+
+RECURRENCES = [e.load() for e in registry.entries("recurrences").values() if e.facts.get("sees") == "past"]
+
+
+@pytest.mark.parametrize("kind", RECURRENCES, ids=lambda kind: kind.__name__)
+def test_any_recurrence_reads_in_both_directions(kind: Any) -> None:
+    """Each row alone, its tokens reversed by hand: the second half is the backward layer's answer, reversed again."""
+    assert len(RECURRENCES) >= 10
+    ours, x = Bidirectional(kind, N, 2 * D).eval(), torch.randn(B, T, N)
+    y = ours(x, KEEP)
+    for row, length in enumerate(KEEP.sum(1).tolist()):
+        tokens = x[row, :length]
+        ahead, back = ours.ahead(tokens[None])[0], ours.back(torch.stack(list(tokens)[::-1])[None])[0]
+        torch.testing.assert_close(y[row, :length], torch.cat((ahead, torch.stack(list(back)[::-1])), -1), **CLOSE)
+
+
+def test_both_directions_take_options_and_refuse_what_cannot_be() -> None:
+    ours = Bidirectional(LRU, N, 2 * D, {"states": 6})
+    assert len(ours.ahead.nu) == len(ours.back.nu) == 6
+    with pytest.raises(ConfigError, match="the last state of `LRU` is not one vector"):
+        ours.scan(torch.randn(B, T, N))
+    with pytest.raises(ConfigError, match="`width` is 7, expected an even number"):
+        Bidirectional(LRU, N, 7)

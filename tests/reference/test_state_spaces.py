@@ -17,6 +17,7 @@ from headway.layers.recurrences.lru import LRU
 from headway.layers.recurrences.s4 import S4
 from headway.layers.recurrences.s5 import S5, hippo
 from headway.layers.recurrences.scan import linear_scan
+from headway.layers.roles import roles
 
 pytestmark = pytest.mark.usefixtures("doubles")
 B, T, N, D = 2, 53, 5, 11  # batch, positions, inputs, width
@@ -159,3 +160,18 @@ def test_eigenvalues_start_uniformly_on_the_ring() -> None:
 def test_what_cannot_be_is_refused(make: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make()
+
+
+@pytest.mark.parametrize("kind", [LRU, S5])
+def test_d_is_a_vector_where_the_width_stays(kind: Any) -> None:
+    """As in the papers: y_t = Re(C h_t) + D * x_t. Where the width changes it is a matrix, as its role says."""
+    mixer, x = shaken(kind(D, D, states=8)), torch.randn(B, T, D)
+    assert mixer.D.weight.shape == (D,) and roles(mixer)["D.weight"] == "vector"
+    d, y = mixer.D.weight.detach().clone(), mixer(x)
+    torch.testing.assert_close(mixer.convolve(x), y, **CLOSE)
+    torch.testing.assert_close(walked(mixer, x), y, **CLOSE)
+    with torch.no_grad():
+        mixer.D.weight.zero_()
+    torch.testing.assert_close(y, mixer(x) + d * x, **CLOSE)
+    other = kind(D, D + 1, states=8)
+    assert other.D.weight.shape == (D + 1, D) and roles(other)["D.weight"] == "matrix"

@@ -2,9 +2,9 @@
 
     A_ts = softmax_s(e_ts + b_ts + log M_ts),    out_t = sum_s A_ts v_s        (b: what a relative position adds)
 
-A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same numbers: the
-fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked for (`recorded`), and for
-scores that the kernel cannot compute; a contract checks that both agree.
+A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same
+numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked
+for (`recorded`), and for scores that the kernel cannot compute; a contract checks that both agree.
 """
 
 import contextlib
@@ -46,10 +46,11 @@ class Attend(nn.Module):
         e = self.score(q, k)
         if bias is not None:
             e = e + bias
-        if allowed is None:
-            a = e.softmax(-1)
-        else:  # a finite number in place of -inf: a row without any key would be NaN, and so would all gradients
-            a = e.masked_fill(~allowed, torch.finfo(e.dtype).min).softmax(-1).masked_fill(~allowed, 0.0)
+        if allowed is not None:
+            e = e.masked_fill(~allowed, float("-inf"))
+        a = e.softmax(-1)
+        if allowed is not None:  # a row without any key is NaN here; this fills it, and stops its gradient, NaN too
+            a = a.masked_fill(~allowed, 0.0)
         if self.maps is not None:
             self.maps.append(a.detach())
         return a @ v

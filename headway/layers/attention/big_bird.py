@@ -12,12 +12,14 @@ ROWS = 1024  # blocks until the random draws repeat
 class BigBird(Sparse):
     """Big Bird: every block of positions sees its neighbours, the first blocks (which see everything), and a few blocks at random.
 
-        P(t) = {s : |B(t) - B(s)| <= window  or  B(s) < first  or  B(s) in R(B(t))},    B(t) = floor(t / block);
-        P(t) = everything for B(t) < first;    R(i): `random` of the blocks that i does not see otherwise, or all where there are fewer
+        P(t) = {s : |B(t) - B(s)| <= window  or  B(s) < first  or  B(s) in R(B(t))},    B(t) = floor(t / block); P(t) =
+        everything for B(t) < first;    R(i): `random` of the blocks that i does not see otherwise, or all where there
+        are fewer
 
-    A sparse attention pattern, O(t). The draws come from integers u, drawn once from torch's generator at construction and saved with the
-    weights; all heads share them (in the paper each head draws its own). The causal form, which the paper does not have, intersects
-    everything with s <= t and draws among the blocks of the past. Zaheer et al. 2020, https://arxiv.org/abs/2007.14062.
+    A sparse attention pattern, O(t). The draws come from integers u, drawn once from torch's generator at construction
+    and saved with the weights; all heads share them (in the paper each head draws its own). The causal form, which the
+    paper does not have, intersects everything with s <= t and draws among the blocks of the past. Zaheer et al. 2020,
+    https://arxiv.org/abs/2007.14062.
     """
 
     aliases = ("Big Bird", "BigBird", "sparse interactions", "sparse attention")
@@ -35,7 +37,7 @@ class BigBird(Sparse):
         self.register_buffer("u", torch.randint(2**31, (ROWS, random)))
 
     def blocks(self, i: Int[Tensor, "n"], count: Int[Tensor, "b"], most: int) -> Int[Tensor, "#b n _"]:
-        """The blocks that block i sees when there are `count`, none twice, -1 for none; `most` is as many as there can be."""
+        """The blocks that block i sees when there are `count`, none twice, -1 for none; `most` is the largest count."""
         first = self.first // self.block
         everybody = torch.arange(first, device=i.device).expand(len(i), -1)
         near = i[:, None] + torch.arange(-self.window, 1 if self.causal else self.window + 1, device=i.device)
@@ -46,7 +48,7 @@ class BigBird(Sparse):
         return found.sort(-1, descending=True).values[..., :most]
 
     def _draw(self, i: Int[Tensor, "n"], count: Int[Tensor, "#b #n"]) -> Int[Tensor, "#b n r"]:
-        """R(i), by draws without replacement: the k-th is number u mod (m - k) of those of the m others that are not yet taken.
+        """R(i), drawn without replacement: the k-th is number u mod (m - k) of the m others that are not taken.
 
         The others are two runs of blocks: from `first` to the window of i, and from there to the last block.
         """

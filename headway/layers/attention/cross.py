@@ -22,7 +22,8 @@ class Cross(nn.Module):
 
         Q = A W_Q,   K = B W_K,   V = B W_V,   Y = softmax(Q K^T / sqrt(e)) V W_O        per head, as in `multihead`
 
-    B has no order here, so its padding may stand anywhere. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; lecture C, section 6.2.
+    B has no order here, so its padding may stand anywhere. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762;
+    lecture C, section 6.2.
     """
 
     aliases = ("cross-attention", "encoder-decoder attention")

@@ -13,10 +13,11 @@ class Hopfield(Multihead):
 
         xi <- X softmax(beta X^T xi)        `updates` times, X = [k_1 ... k_s]; the last time the values v_s answer in place of the k_s
 
-    Each update does not increase E(xi) = -1/beta log sum_s exp(beta k_s . xi) + xi . xi / 2. One update with beta = 1 / sqrt(e) is
-    `multihead`. beta is a fixed number, not learned, and neither states nor patterns are normalised (the authors' layer can do both).
-    The states of different queries never meet, so under a causal mask the keys of the past are all that a step needs.
-    Ramsauer et al. 2020, "Hopfield networks is all you need", https://arxiv.org/abs/2008.02217; lecture C, section 1.4.
+    Each update does not increase E(xi) = -1/beta log sum_s exp(beta k_s . xi) + xi . xi / 2. One update with beta = 1 /
+    sqrt(e) is `multihead`. beta is a fixed number, not learned, and neither states nor patterns are normalised (the
+    authors' layer can do both). The states of different queries never meet, so under a causal mask the keys of the past
+    are all that a step needs. Ramsauer et al. 2020, "Hopfield networks is all you need",
+    https://arxiv.org/abs/2008.02217; lecture C, section 1.4.
     """
 
     aliases = ("modern Hopfield network", "Hopfield layer", "Hopfield retrieval")  # type: ignore[assignment] # as many as it likes

@@ -1,4 +1,4 @@
-"""What linear_attention and performer share: attention whose weight is a product of features, phi(q) . phi(k), summed in the cheap order."""
+"""What linear_attention and performer share: weights that are products of features, phi(q) . phi(k), in O(t)."""
 
 import torch
 import torch.nn.functional as F
@@ -21,12 +21,12 @@ class Kernel(nn.Module):
 
         S = sum_s phi(k_s) v_s^T,    z = sum_s phi(k_s),    y_t = phi(q_t) S / phi(q_t) . z        causal: sums over s <= t
 
-    phi is computed by its logarithm, and each query and each key is divided by its largest feature. For a query that cancels. For keys the
-    largest one so far, exp(m), goes with the sums, as in an online softmax: m_t depends on s <= t only. What is left to underflow is
-    phi(q) . phi(k) where the two have their largest features in different places. So no feature of a query is less than 5e-31 times its
-    largest (5e-247 in float64): weights are exact where the largest phi(q_t) . phi(k_s) of a query, both divided so, is above 1e-21.
-    Below that they are not, but the answer stays a weighted mean of the values, and gradients stay finite. Half precision is summed in
-    float32.
+    phi is computed by its logarithm, and each query and each key is divided by its largest feature. For a query that
+    cancels. For keys the largest one so far, exp(m), goes with the sums, as in an online softmax: m_t depends on s <= t
+    only. What is left to underflow is phi(q) . phi(k) where the two have their largest features in different places. So
+    no feature of a query is less than 5e-31 times its largest (5e-247 in float64): weights are exact where the largest
+    phi(q_t) . phi(k_s) of a query, both divided so, is above 1e-21. Below that they are not, but the answer stays a
+    weighted mean of the values, and gradients stay finite. Half precision is summed in float32.
     """
 
     def __init__(self, width: int, heads: int, mask: Mask | None, mixer: str, features: int) -> None:
@@ -48,7 +48,7 @@ class Kernel(nn.Module):
             return self.output(x)
         q, k, v = (y.transpose(1, 2) for y in self._split(x))  # b h t e
         a, v = self.logarithm(k), F.pad(v, (0, 1), value=1.0)  # the last column of S is then z
-        q = _floored(_scaled(self.logarithm(q))[0])
+        q = _scaled(self.logarithm(q))[0].clamp(min=_least(q))
         if self.causal:
             y = _prefix(q, *_scaled(a), v)
         else:
@@ -71,7 +71,7 @@ class Kernel(nn.Module):
     def step(self, x: Float[Tensor, "b d"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         """One position, given the sums over those before it."""
         q, k, v = self._split(x)  # b h e
-        q, (k, m) = _floored(_scaled(self.logarithm(q))[0]), _scaled(self.logarithm(k))
+        q, (k, m) = _scaled(self.logarithm(q))[0].clamp(min=_least(q)), _scaled(self.logarithm(k))
         largest = torch.maximum(state[2], m)
         old, new = (state[2] - largest).exp()[..., None], k * (m - largest).exp()[..., None]
         s, z = state[0] * old[..., None] + new[..., None] * v[..., None, :], state[1] * old + new
@@ -85,14 +85,14 @@ def _scaled(a: Float[Tensor, "*b r"]) -> tuple[Float[Tensor, "*b r"], Float[Tens
     return (a - m[..., None]).exp_(), m
 
 
-def _floored(phi: Float[Tensor, "*b r"]) -> Float[Tensor, "*b r"]:
-    """Features that are at most 1, and at least a number whose inverse is far from overflowing."""
-    return phi.clamp(min=torch.finfo(phi.dtype).tiny ** 0.8)
+def _least(x: Tensor) -> float:
+    """The least feature of a query: a number whose inverse is far from overflowing."""
+    return torch.finfo(x.dtype).tiny ** 0.8
 
 
 def _ratio(y: Float[Tensor, "*b e1"]) -> Tensor:
-    """All columns but the last, divided by the last."""
-    return y[..., :-1] / y[..., -1:].clamp(min=torch.finfo(y.dtype).tiny)
+    """All columns but the last, divided by the last, which is below `_least` only if there is no key: 0."""
+    return y[..., :-1] / y[..., -1:].clamp(min=_least(y) / 2)
 
 
 def _prefix(q: Float[Tensor, "b h t r"], k: Float[Tensor, "b h t r"], m: Float[Tensor, "b h t"], v: Float[Tensor, "b h t e1"]) -> Tensor:

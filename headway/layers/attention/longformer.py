@@ -16,10 +16,10 @@ class Longformer(Sparse):
 
         P(t) = {s : |t - s| <= window * dilation and dilation divides t - s}  +  {s < first};    P(t) = everything for t < first
 
-    A sparse attention pattern, O(t (window + first)). What the global tokens see, they see through projections Q_g, K_g, V_g of their own,
-    which begin as copies of the others, as in the paper. The causal form has none: there a global token is one that all others see, and
-    the state is the last `window * dilation` keys and the global ones. All heads have one dilation. Beltagy et al. 2020,
-    https://arxiv.org/abs/2004.05150.
+    A sparse attention pattern, O(t (window + first)). What the global tokens see, they see through projections Q_g,
+    K_g, V_g of their own, which begin as copies of the others, as in the paper. The causal form has none: there a
+    global token is one that all others see, and the state is the last `window * dilation` keys and the global ones. All
+    heads have one dilation. Beltagy et al. 2020, https://arxiv.org/abs/2004.05150.
     """
 
     aliases = ("Longformer", "sliding window attention", "dilated window attention")
@@ -62,7 +62,7 @@ class Longformer(Sparse):
         kv = torch.cat((*state, new), 1)
         held = kv.shape[1]
         first = min(self.first, held)
-        near = kv[:, first + (held - 1 - first) % self.dilation :: self.dilation]  # a multiple of the dilation before the latest
+        near = kv[:, first + (held - 1 - first) % self.dilation :: self.dilation]  # every dilation-th, up to the latest
         y = attend(q, torch.cat((kv[:, :first], near), 1), self.heads)
         if held > self.first + self.window * self.dilation:  # the oldest of the window is out of reach from now on
             kv = torch.cat((kv[:, : self.first], kv[:, self.first + 1 :]), 1)

@@ -11,10 +11,10 @@ class NonLocal(nn.Module):
 
         y_t = sum_s softmax_s(theta(x_t) . phi(x_s)) g(x_s),        z_t = x_t + norm(W_z y_t)        (embedded Gaussian)
 
-    theta, phi and g are 1 x 1 convolutions to half the channels, norm is batch normalisation. Its gain starts at zero, so the block starts
-    as the identity and can be put into a network that is trained already. `pool` makes the maps phi(x) and g(x) smaller, so that there
-    are fewer pixels to look at: the paper takes `MaxPooling(2)`, a quarter of the work. Wang, Girshick, Gupta, He 2018,
-    https://arxiv.org/abs/1711.07971; lecture A.
+    theta, phi and g are 1 x 1 convolutions to half the channels, norm is batch normalisation. Its gain starts at zero,
+    so the block starts as the identity and can be put into a network that is trained already. `pool` makes the maps
+    phi(x) and g(x) smaller, so that there are fewer pixels to look at: the paper takes `MaxPooling(2)`, a quarter of
+    the work. Wang, Girshick, Gupta, He 2018, https://arxiv.org/abs/1711.07971; lecture A.
     """
 
     aliases = ("non-local block", "non-local network", "non-local neural network", "embedded Gaussian")

@@ -12,10 +12,10 @@ class Performer(Kernel):
 
         phi(x) = r^(-1/2) exp(W x' - |x'|^2 / 2),    x' = x / e^(1/4),    W of r rows ~ N(0, I)    E phi(q) . phi(k) = exp(q . k / sqrt(e))
 
-    The rows of W are orthogonal in groups of e, which lowers the variance and keeps the mean. The error of the output falls as r^(-1/2).
-    W is drawn from torch's generator at construction and saved with the weights. The paper draws it anew from time to time, so that no
-    unlucky draw stays: `redraw` does that, and training calls it only where a person asks for it.
-    Choromanski et al. 2020, https://arxiv.org/abs/2009.14794.
+    The rows of W are orthogonal in groups of e, which lowers the variance and keeps the mean. The error of the output
+    falls as r^(-1/2). W is drawn from torch's generator at construction and saved with the weights. The paper draws it
+    anew from time to time, so that no unlucky draw stays: `redraw` does that, and training calls it only where a person
+    asks for it. Choromanski et al. 2020, https://arxiv.org/abs/2009.14794.
     """
 
     aliases = ("Performer", "FAVOR+", "positive random features", "math tricks to O(L)")

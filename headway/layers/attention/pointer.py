@@ -1,6 +1,5 @@
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -20,7 +19,8 @@ class Pointer(nn.Module):
 
         u_ts = v^T tanh(W1 e_s + W2 d_t),        log p(s | t) = u_ts - log sum_s' exp(u_ts')
 
-    Padding has log-probability -inf, wherever it stands, so a row of nothing but padding has no other. Vinyals, Fortunato, Jaitly 2015, "Pointer networks", https://arxiv.org/abs/1506.03134; lecture A.
+    Padding has log-probability -inf, wherever it stands, so a row of nothing but padding has no other. Vinyals,
+    Fortunato, Jaitly 2015, "Pointer networks", https://arxiv.org/abs/1506.03134; lecture A.
     """
 
     aliases = ("pointer network attention", "pointer attention", "Ptr-Net")
@@ -36,8 +36,8 @@ class Pointer(nn.Module):
         u = self.score(self.score.query(x).unsqueeze(1), seen.k.unsqueeze(1)).squeeze(1)  # one head
         if seen.keep is None:
             return u.log_softmax(-1)
-        padding = ~seen.keep.unsqueeze(1)  # first a finite number: the logarithm over nothing but -inf would be NaN
-        return u.masked_fill(padding, torch.finfo(u.dtype).min).log_softmax(-1).masked_fill(padding, float("-inf"))
+        padding = ~seen.keep.unsqueeze(1)  # filled twice: in between, a row of nothing but padding is NaN
+        return u.masked_fill(padding, float("-inf")).log_softmax(-1).masked_fill(padding, float("-inf"))
 
     def step(self, x: Float[Tensor, "bk d"], seen: Inputs) -> Float[Tensor, "bk s"]:
         """One position of k hypotheses for each remembered sequence, as in `cross`."""

@@ -1,4 +1,4 @@
-"""What the attentions that save work cannot do, said at construction."""
+"""Checks at construction: masks and sizes that the attentions of less than O(t^2) cannot take."""
 
 from headway.core.errors import ConfigError
 from headway.layers.masks import Causal, Everything, Mask
@@ -15,7 +15,7 @@ def wants_causal(mask: Mask | None, mixer: str) -> bool:
 
 
 def at_least(least: int, **sizes: int) -> None:
-    """Every size that is too small, told at once."""
+    """Raise if a size is too small; all of them are reported at once."""
     small = [f"`{name}` is {size}" for name, size in sizes.items() if size < least]
     if small:
         raise ConfigError(f"{', '.join(small)}; expected {least} or more", f"write `{next(n for n in sizes if sizes[n] < least)}={least}`.")

@@ -67,7 +67,8 @@ class ShiftedWindow(nn.Module):
         labels = []
         for size, shift in zip(sizes, shifts, strict=True):
             whole = size + -size % self.window
-            place = torch.arange(whole, device=device) + shift  # where a patch stood before rolling; beyond `whole` it came around the edge
+            # Where a patch stood before rolling; beyond `whole` it came around the edge.
+            place = torch.arange(whole, device=device) + shift
             labels.append(((place >= whole).long(), place % whole < size))
         (round_y, real_y), (round_x, real_x) = labels
         region = torch.where(real_y[:, None] & real_x, 2 * round_y[:, None] + round_x, -1)  # padding sees padding: no row is empty

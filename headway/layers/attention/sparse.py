@@ -65,7 +65,8 @@ class Sparse(nn.Module):
         allowed = self.keeps(t[:, :, None], s[:, :, None, :])  # b n q k
         if keep is not None:
             allowed = allowed & keep[row, keys][:, :, None, :]
-        # A query without any key (padding, or the rest of the last block) is dropped later, but NaN in some kernels: it sees everything.
+        # A query without any key (padding, or the rest of the last block) sees everything: it is dropped later, but
+        # would be NaN in some kernels.
         allowed = (allowed | ~allowed.any(-1, keepdim=True)).expand(batch, -1, -1, -1)
         q, kv = self.project(x).split((width, 2 * width), -1)
         y = attend(q[row, queries].flatten(0, 1), kv[row, keys].flatten(0, 1), self.heads, allowed.flatten(0, 1))

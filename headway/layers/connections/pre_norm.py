@@ -25,5 +25,5 @@ class PreNorm(nn.Module):
 
     @staticmethod
     def final(width: int, norm: type[nn.Module] = LayerNorm) -> nn.Module:
-        """What stands at the end of the stack: nobody has normalised the sum yet."""
+        """What stands at the end of the stack, where the sum is not normalised yet."""
         return norm(width)

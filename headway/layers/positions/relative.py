@@ -6,10 +6,11 @@ from torch import Tensor, nn
 class Relative(nn.Module):
     """Relative positions of Transformer-XL: a score depends on the distance t - s, through sinusoids of it, and on nothing else of t and s.
 
-        e_ts = scale (q_t . k_s + q_t . W_r R_(t-s) + u . k_s + v . W_r R_(t-s))        u, v of each head and W_r are learned
+        e_ts = scale (q_t . k_s + q_t . W_r R_(t-s) + u . k_s + v . W_r R_(t-s))        u, v and W_r learned
 
-    The first term is the score's own; `bias` is the rest, on the scale of that score: 1 / sqrt(e) for `scaled` as in the paper, 1 for
-    `dot`, e^-alpha for `unit_norm`, whose q and k are of length 1. A score without a scale (`additive`) takes 1 / sqrt(e). R_j = [sin j w_i ..., cos j w_i ...], w_i = 10000^(-2i/d), as long as all heads
+    The first term is the score's own; `bias` is the rest, on the scale of that score: 1 / sqrt(e) for `scaled` as in
+    the paper, 1 for `dot`, e^-alpha for `unit_norm`, whose q and k are of length 1. A score without a scale
+    (`additive`) takes 1 / sqrt(e). R_j = [sin j w_i ..., cos j w_i ...], w_i = 10000^(-2i/d), as long as all heads
     together, d = h e. Dai et al. 2019, "Transformer-XL", https://arxiv.org/abs/1901.02860, section 3.3.
     """
 

@@ -6,13 +6,13 @@ from headway.layers.precision import widened
 
 
 class Rotary(nn.Module):
-    """Rotary positions: each pair of entries of q_t and k_t is turned by the angle t w_i, so q_t . k_s depends on t - s only.
+    """Rotary positions: each pair of entries of q_t and k_t is turned by t w_i, so q_t . k_s depends on t - s only.
 
         (x_2i, x_2i+1) <- (x_2i cos t w_i - x_2i+1 sin t w_i,  x_2i sin t w_i + x_2i+1 cos t w_i),        w_i = 10000^(-2i/e)
 
-    which is the product of the complex numbers x_2i + i x_2i+1 and exp(i t w_i), and is computed so: one operation instead of six. An odd
-    width e leaves its last entry as it is, and its frequencies are those of e - 1. Half precision is turned in float32. Su et al. 2021,
-    "RoFormer", https://arxiv.org/abs/2104.09864, equation 34.
+    which is the product of the complex numbers x_2i + i x_2i+1 and exp(i t w_i), and is computed so: one operation
+    instead of six. An odd width e leaves its last entry as it is, and its frequencies are those of e - 1. Half
+    precision is turned in float32. Su et al. 2021, "RoFormer", https://arxiv.org/abs/2104.09864, equation 34.
     """
 
     aliases = ("RoPE", "rotary position embedding", "RoFormer positions")
@@ -21,17 +21,23 @@ class Rotary(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.pairs = width // 2
-        # No buffer: `Module.to(dtype)` would drop the imaginary parts. The table is made where and in the type that it is needed in.
+        # Not a buffer: `Module.to(dtype)` would drop the imaginary parts. Made where it is used, in that type.
         self.table: Complex[Tensor, "t i"] | None = None
 
     def turn(self, x: Float[Tensor, "b h t e"], offset: int) -> Float[Tensor, "b h t e"]:
         wide, stop = widened(x), offset + x.shape[2]
-        if self.table is None or len(self.table) < stop or (self.table.real.dtype, self.table.device) != (wide.dtype, x.device):
-            self.table = self._rows(max(1024, 1 << stop.bit_length()), wide)
-        angles = self.table[offset:stop]
+        angles = self._angles(stop, wide)[offset:]
         if x.shape[-1] % 2:
             return torch.cat((self._turned(wide[..., :-1].contiguous(), angles), wide[..., -1:]), -1).to(x.dtype)
         return self._turned(wide, angles).to(x.dtype)
+
+    def _angles(self, count: int, like: Tensor) -> Complex[Tensor, "t i"]:
+        """The first rows of the table, which is made anew when it is too short, or of another type or device."""
+        kind = like.dtype.to_complex()
+        table = self.table
+        if table is None or len(table) < count or (table.dtype, table.device) != (kind, like.device):
+            table = self.table = self._rows(max(1024, 1 << count.bit_length()), like)
+        return table[:count]
 
     def _rows(self, count: int, like: Tensor) -> Complex[Tensor, "t i"]:
         """exp(i t w) for the positions t = 0 .. count - 1, exact to the type of `like`."""

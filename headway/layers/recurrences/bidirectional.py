@@ -13,22 +13,26 @@ from headway.layers.recurrences.recurrence import GatedRecurrence, State
 class Bidirectional(nn.Module):
     """Both directions, concatenated: y_t = [forward_t ; backward_t], each of half the width.
 
-    `cell` is the class of any causal recurrence (elman, lstm, lru, s4, mamba ...), and `options` are numbers for it, such as
-    `{"states": 16}`. The backward one reads the tokens of each row from the last to the first; padding stays on the right. Sees the
-    future, so it serves encoders only. Schuster & Paliwal 1997, https://doi.org/10.1109/78.650093.
+    `cell` is the class of any causal recurrence (elman, lstm, lru, s4, mamba ...), and `options` are numbers for it,
+    such as `{"states": 16}`. The backward one reads the tokens of each row from the last to the first; padding stays on
+    the right. Sees the future, so it serves encoders only. Schuster & Paliwal 1997, https://doi.org/10.1109/78.650093.
     """
 
     aliases = ("bidirectional RNN", "BiRNN", "BiLSTM")
     causal = False
 
-    def __init__(self, cell: type[nn.Module], inputs: int, width: int, options: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, cell: type[nn.Module], inputs: int, width: int, options: Mapping[str, int | float] | None = None
+    ) -> None:
         super().__init__()
         if width % 2:
             raise ConfigError(f"`width` is {width}, expected an even number", "each direction has half of it.")
         self.ahead: Any = cell(inputs, width // 2, **(options or {}))
         self.back: Any = cell(inputs, width // 2, **(options or {}))
         if not self.ahead.causal:
-            raise ConfigError(f"`{cell.__name__}` sees both directions already", "give a causal recurrence, such as `LSTM`.")
+            raise ConfigError(
+                f"`{cell.__name__}` sees both directions already", "give a causal recurrence, such as `LSTM`."
+            )
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         require_right_padding(keep)

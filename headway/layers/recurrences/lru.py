@@ -14,9 +14,10 @@ class LRU(Diagonal):
 
         h_t = lambda * h_{t-1} + gamma * B x_t        y_t = Re(C h_t) + D x_t        lambda = exp(-exp(nu) + i exp(theta))
 
-    D is a vector, as in the paper, where `inputs` equals `width`, and otherwise a matrix. lambda begins uniformly on the ring r_min < |lambda| < r_max, which takes a uniform r^2, not r (erratum C19):
-    nu = log(-1/2 log(u (r_max^2 - r_min^2) + r_min^2)). gamma begins at sqrt(1 - |lambda|^2), which gives the states of white noise the
-    variance of the noise. Orvieto et al. 2023, "Resurrecting recurrent neural networks for long sequences",
+    D is a vector, as in the paper, where `inputs` equals `width`, and otherwise a matrix. lambda begins uniformly on
+    the ring r_min < |lambda| < r_max, which takes a uniform r^2, not r (erratum C19): nu = log(-1/2 log(u (r_max^2 -
+    r_min^2) + r_min^2)). gamma begins at sqrt(1 - |lambda|^2), which gives the states of white noise the variance of
+    the noise. Orvieto et al. 2023, "Resurrecting recurrent neural networks for long sequences",
     https://arxiv.org/abs/2303.06349; lecture C.
     """
 

@@ -21,7 +21,7 @@ class LSTM(GatedRecurrence):
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__(inputs, width)
-        self.input.bias.data[width : 2 * width] += 1.0  # Jozefowicz et al. 2015: remember until told otherwise
+        self.input.bias.data[width : 2 * width] += 1.0  # Jozefowicz et al. 2015: remember unless learned otherwise
 
     def cell(self, wx: Float[Tensor, "b gd"], state: State) -> State:
         h, c = state

@@ -9,7 +9,7 @@ class MinGRU(GatedScan):
 
         h_t = s * h_{t-1} + (1 - s) * V x_t        s = sigmoid(G x_t)
 
-    A GRU whose gate and candidate forget to look at h_{t-1}. The scan here is exact without the paper's detour through logarithms, so
+    A GRU whose gate and candidate do not depend on h_{t-1}. The scan here is exact without the paper's logarithms, so
     candidates may have either sign. Feng et al. 2024, "Were RNNs all we needed?", https://arxiv.org/abs/2410.01201; lecture C, which
     calls it LRU (erratum C19).
     """

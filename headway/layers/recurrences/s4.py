@@ -17,10 +17,11 @@ class S4(nn.Module):
 
         h' = A h + u,  y = 2 Re(C h) + D u        lambda = exp(dt A)        K_s = 2 Re(C (lambda - 1) / A lambda^s)
 
-    This is S4D-Lin: A_n = -1/2 + i pi n, zero-order hold; the dense HiPPO matrix of the first S4 paper is not here. The channels are mixed
-    before and after: u = W x, z = GLU(V GELU(y)). The Fourier transform rounds all positions together: in float32 the future changes the
-    past by about 1e-7 of the largest value. Half precision is computed in float32.
-    Gu, Goel, Re 2022, https://arxiv.org/abs/2111.00396; Gu, Gupta, Goel, Re 2022, https://arxiv.org/abs/2206.11893.
+    This is S4D-Lin: A_n = -1/2 + i pi n, zero-order hold; the dense HiPPO matrix of the first S4 paper is not here. The
+    channels are mixed before and after: u = W x, z = GLU(V GELU(y)). The Fourier transform rounds all positions
+    together: in float32 the future changes the past by about 1e-7 of the largest value. Half precision is computed in
+    float32. Gu, Goel, Re 2022, https://arxiv.org/abs/2111.00396; Gu, Gupta, Goel, Re 2022,
+    https://arxiv.org/abs/2206.11893.
     """
 
     aliases = ("S4D", "structured state space", "structured state-space model", "state space model", "SSM")

@@ -25,9 +25,10 @@ class S5(Diagonal):
 
         h' = A h + B x,  y = Re(C h) + D x        lambda = exp(dt A)        gain = (lambda - 1) / A        (zero-order hold)
 
-    A begins with the eigenvalues of HiPPO-N, B and C in its basis; of each conjugate pair one state is kept and counted twice in C. The
-    real parts of A are -exp(.), so the system stays stable. D is a vector, as in the paper, where `inputs` equals `width`, and otherwise a
-    matrix; HiPPO-N is one block (the paper also tries several). Smith, Warrington, Linderman 2023, https://arxiv.org/abs/2208.04933.
+    A begins with the eigenvalues of HiPPO-N, B and C in its basis; of each conjugate pair one state is kept and counted
+    twice in C. The real parts of A are -exp(.), so the system stays stable. D is a vector, as in the paper, where
+    `inputs` equals `width`, and otherwise a matrix; HiPPO-N is one block (the paper also tries several). Smith,
+    Warrington, Linderman 2023, https://arxiv.org/abs/2208.04933.
     """
 
     aliases = ("simplified state space", "S5 state space", "MIMO state space")

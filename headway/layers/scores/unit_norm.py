@@ -10,8 +10,9 @@ from headway.layers.scores.product import Product
 class Unit(torch.autograd.Function):
     """y = x r with r = 1 / |x| along the last axis, dx = (dy - y (y . dy)) r: half the passes that autograd needs.
 
-    r is an output, though nobody asks for it, because outputs that are saved have gradients of their own (dr / dx = -r^2 y): so second
-    derivatives are right. Where |x| is below 1e-12 (in float16 below its smallest number), it counts as that.
+    r is an output, though no caller uses it, because saved outputs have gradients of their own (dr / dx =
+    -r^2 y): so second derivatives are right. Where |x| is below 1e-12 (in float16 below its smallest number), it counts
+    as that.
     """
 
     @staticmethod
