@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from headway.core.errors import DataError
 from headway.data.input_file import InputFile
 from headway.data.messages import count_noun, list_names
-from headway.data.rows import Cells, Problem, csv_rows, jsonl_rows, kind_of, tsv_rows
+from headway.data.rows import Cells, Problem, csv_rows, jsonl_rows, kind_of, parquet_rows, tsv_rows
 
 Row = tuple[int, str, str]
 Languages = tuple[str, str] | None
@@ -61,6 +61,10 @@ def tsv_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
 
 def csv_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
     return table_pairs(csv_rows(file), file, languages)
+
+
+def parquet_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
+    return table_pairs(parquet_rows(file), file, languages)
 
 
 def table_pairs(rows: Sequence[Cells | Problem], file: InputFile, languages: Languages) -> Iterator[Row | Problem]:

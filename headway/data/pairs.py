@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from headway.core.errors import DataError, UsageError, together
+from headway.core.errors import DataError, UsageError
 from headway.data.columns import HINT, Languages, Row
 from headway.data.drift import first_drift
 from headway.data.input_file import InputFile, split_lines
 from headway.data.messages import display_name, excerpt
 from headway.data.readers import READERS
-from headway.data.rows import Problem
+from headway.data.rows import Problem, raise_unreadable
 
 
 @dataclass(frozen=True)
@@ -118,25 +118,11 @@ def collect_rows(rows: Iterable[Row | Problem], origin: str) -> Pairs:
             bad.append(row)
         else:
             good.append((row[0], one_line(row[1]), one_line(row[2])))
-    if len(bad) > len(good):
-        raise_unreadable(bad, len(good), origin)
+    raise_unreadable(bad, len(good), origin, HINT, "unit" if ".tmx" in origin else "line")
     if not good:
         raise DataError(f"{display_name(origin)} holds no pairs", "expected one pair per line after the header.")
     lines, sources, targets = zip(*good, strict=True)
     return Pairs(sources, targets, lines, origin, tuple(bad))
-
-
-def raise_unreadable(bad: list[Problem], good: int, origin: str) -> None:
-    """All reasons at once; lines with the same one are reported together."""
-    unit = "unit" if ".tmx" in origin else "line"
-    title = f"{display_name(origin)} cannot be used, {len(bad)} of {len(bad) + good} {unit}s cannot be read"
-    reasons: dict[str, list[Problem]] = {}
-    for problem in bad:
-        reasons.setdefault(problem.message, []).append(problem)
-    again = {message: f" (and {len(same) - 1:,} more {unit}s)" * (len(same) > 1) for message, same in reasons.items()}
-    reported = [f"{unit} {same[0].line} {message}{again[message]}" for message, same in reasons.items()]
-    frequent = max(reasons.values(), key=len)
-    together(reported, DataError, title, frequent[0].hint or HINT)
 
 
 def one_line(text: str) -> str:
