@@ -89,14 +89,14 @@ def examine_copies(seen: Examination, texts: tuple[str, ...], labels: tuple[str,
 def examine_balance(seen: Examination, counts: Counter[str], labels: tuple[str, ...], kept: list[int]) -> None:
     total, (largest, most) = counts.total(), counts.most_common(1)[0]
     if len(counts) == 1:
-        seen.report_all("one-class", "error", f"every row has the label `{excerpt(largest, 30)}`: there is nothing to learn")
+        seen.report_all("one-class", "error", f"every {seen.unit} has the label `{excerpt(largest, 30)}`: nothing to learn")
         return
     if len(counts) > MANY_CLASSES * total and total >= 2 * RARE:
-        message = f"{len(counts):,} different labels in {total:,} rows: the column seems to hold texts or numbers, not classes"
+        message = f"{len(counts):,} different labels for {count_noun(total, seen.unit)}: these seem to be texts or numbers, not classes"
         seen.report_all("many-classes", "error", message)
         return
     if most > NEARLY_ALL * total:
-        message = f"{most / total:.1%} of the rows have the label `{excerpt(largest, 30)}`: always answering it is right as often"
+        message = f"{most / total:.1%} of the {seen.unit}s have the label `{excerpt(largest, 30)}`: always answering it is right as often"
         seen.report_all("imbalance", "warning", message)
     alone = {name for name, count in counts.items() if count < LEAST_OF_A_CLASS}
     rare = {name for name, count in counts.items() if LEAST_OF_A_CLASS <= count < RARE}
