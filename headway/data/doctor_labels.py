@@ -56,9 +56,9 @@ def examine_labels(table: Table, text: str, label: str, least: int = LEAST_ROWS)
 
 def describe_classes(counts: Counter[str]) -> str:
     total = counts.total()
-    listed = [f"`{excerpt(name, 30)}` {count / total:.1%}" for name, count in counts.most_common(8)]
+    shares = [f"`{excerpt(name, 30)}` {count / total:.1%}" for name, count in counts.most_common(8)]
     more = f" and {len(counts) - 8:,} more" if len(counts) > 8 else ""
-    return f"{count_noun(len(counts), 'class')}: {', '.join(listed)}{more}"
+    return f"{count_noun(len(counts), 'class')}: {', '.join(shares)}{more}"
 
 
 def examine_damage(seen: Examination, texts: tuple[str, ...]) -> None:
@@ -108,5 +108,5 @@ def examine_balance(seen: Examination, counts: Counter[str], labels: tuple[str, 
 
 def report_classes(seen: Examination, kind: str, severity: str, words: str, classes: set[str], rows: list[int]) -> None:
     names = sorted(classes)
-    listed = list_names(names[:5]) + (", ..." if len(names) > 5 else "")
-    seen.report(kind, rows, severity, f"{count_noun(len(names), 'class')} {words} ({listed})")
+    first = list_names(names[:5]) + (", ..." if len(names) > 5 else "")
+    seen.report(kind, rows, severity, f"{count_noun(len(names), 'class')} {words} ({first})")

@@ -55,7 +55,7 @@ def examine_pictures(pictures: Pictures, least: int = LEAST_PICTURES) -> Report:
 
 def examine_copies(seen: Examination, pictures: Pictures, labels: tuple[str, ...]) -> None:
     """Pictures that come again pixel by pixel: in the same class, and in another one."""
-    keys = [hashlib.blake2b(np.ascontiguousarray(image), digest_size=16).digest() for image in pictures.images]
+    keys = [hashlib.blake2b(np.ascontiguousarray(image).data, digest_size=16).digest() for image in pictures.images]
     given: dict[bytes, set[str]] = defaultdict(set)
     again: list[int] = []
     for i, key in enumerate(keys):

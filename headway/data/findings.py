@@ -95,8 +95,8 @@ class Examination:
         if indices:
             examples = examples or [self.show(i) for i in indices[:MOST_EXAMPLES]]
             lines = tuple(self.lines[i] for i in indices[:MOST_LINES])
-            shown = tuple(examples[:MOST_EXAMPLES])
-            self.findings.append(Finding(kind, len(indices), lines, shown, severity, action, message, self.place))
+            first = tuple(examples[:MOST_EXAMPLES])
+            self.findings.append(Finding(kind, len(indices), lines, first, severity, action, message, self.place))
 
     def drop(self, kind: str, wrong: npt.NDArray[np.bool_], words: str) -> None:
         """Drop the items that are wrong and still alive, and report them."""

@@ -41,7 +41,8 @@ def folders_in(root: Path) -> list[Path]:
 
 
 def read_folder(root: Path, classes: Sequence[str], origin: str) -> Pictures:
-    files, bad = [], []
+    files: list[tuple[int, Path, int]] = []
+    bad: list[Problem] = []
     for path in sorted(path for name in classes for path in (root / name).rglob("*") if path.is_file()):
         relative = path.relative_to(root)
         if any(part.startswith(".") for part in relative.parts):
@@ -59,7 +60,9 @@ def read_folder(root: Path, classes: Sequence[str], origin: str) -> Pictures:
     size = most_frequent([header[3] for header in headers])
     mode = "L" if all(header[4] in GREY for header in headers) else "RGB"
     images = np.zeros((len(headers), size[1], size[0], len(mode)), dtype=np.uint8)
-    labels, names, resized = [], [], []
+    labels: list[int] = []
+    names: list[str] = []
+    resized: list[int] = []
     for number, path, label, own, _ in headers:
         try:
             images[len(names)] = read_picture(path, size, mode)

@@ -37,6 +37,6 @@ class Pictures:
     def fingerprint(self) -> str:
         """SHA-256 over shape, names of the classes, pixels and labels."""
         digest = hashlib.sha256(repr((self.images.shape, self.classes)).encode())
-        digest.update(np.ascontiguousarray(self.images))
-        digest.update(np.ascontiguousarray(self.labels.astype("<i8")))
+        digest.update(np.ascontiguousarray(self.images).data)
+        digest.update(np.ascontiguousarray(self.labels.astype("<i8")).data)
         return digest.hexdigest()
