@@ -1,7 +1,7 @@
-"""The doctor of labelled texts: whether there are classes to tell apart, enough of each, and labels that can be believed.
+"""The doctor of labelled texts: are there several classes, enough of each, and labels that can be believed?
 
 Dropped, reported:  rows without a text or without a label.
-Kept, reported:     duplicates; the same text under different labels (an annotator erred, or the question has no one answer);
+Kept, reported:     duplicates; the same text under different labels (an annotator erred, or both are right);
                     rare classes, and one class that is nearly everything; damaged characters.
 An error:           one class only, because there is nothing to learn.
 """
@@ -28,8 +28,12 @@ def examine_labels(table: Table, text: str, label: str, least: int = LEAST_ROWS)
     texts, labels = table.column(text), table.column(label)
     seen = Examination(table.lines, "row", lambda i: f"{excerpt(labels[i], 20)}: {excerpt(texts[i], 56)}")
     seen.report_unreadable(table.problems)
-    seen.drop("empty-text", np.array([is_blank(cell) for cell in texts], dtype=bool), f"with nothing in column `{text}`")
-    seen.drop("empty-label", np.array([is_blank(cell) for cell in labels], dtype=bool), f"with nothing in column `{label}`")
+    seen.drop(
+        "empty-text", np.array([is_blank(cell) for cell in texts], dtype=bool), f"with nothing in column `{text}`"
+    )
+    seen.drop(
+        "empty-label", np.array([is_blank(cell) for cell in labels], dtype=bool), f"with nothing in column `{label}`"
+    )
     kept = np.flatnonzero(seen.alive).tolist()
     if not kept:
         reasons = "; ".join(finding.message for finding in seen.finish())
@@ -89,14 +93,18 @@ def examine_copies(seen: Examination, texts: tuple[str, ...], labels: tuple[str,
 def examine_balance(seen: Examination, counts: Counter[str], labels: tuple[str, ...], kept: list[int]) -> None:
     total, (largest, most) = counts.total(), counts.most_common(1)[0]
     if len(counts) == 1:
-        seen.report_all("one-class", "error", f"every {seen.unit} has the label `{excerpt(largest, 30)}`: nothing to learn")
+        seen.report_all(
+            "one-class", "error", f"every {seen.unit} has the label `{excerpt(largest, 30)}`: nothing to learn"
+        )
         return
     if len(counts) > MANY_CLASSES * total and total >= 2 * RARE:
-        message = f"{len(counts):,} different labels for {count_noun(total, seen.unit)}: these seem to be texts or numbers, not classes"
+        message = f"{len(counts):,} different labels for {count_noun(total, seen.unit)}"
+        message += ": these seem to be texts or numbers, not classes"
         seen.report_all("many-classes", "error", message)
         return
     if most > NEARLY_ALL * total:
-        message = f"{most / total:.1%} of the {seen.unit}s have the label `{excerpt(largest, 30)}`: always answering it is right as often"
+        message = f"{most / total:.1%} of the {seen.unit}s have the label `{excerpt(largest, 30)}`"
+        message += ": always answering it is right as often"
         seen.report_all("imbalance", "warning", message)
     alone = {name for name, count in counts.items() if count < LEAST_OF_A_CLASS}
     rare = {name for name, count in counts.items() if LEAST_OF_A_CLASS <= count < RARE}

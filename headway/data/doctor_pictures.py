@@ -1,4 +1,4 @@
-"""The doctor of pictures with classes: files that could not be read, odd sizes, copies, blank pictures, and the balance of the classes.
+"""The doctor of pictures: unreadable files, odd sizes, copies, blank pictures, and the balance of the classes.
 
 Nothing is dropped but what could not be read. One class only is an error, because there is nothing to learn.
 """
@@ -34,7 +34,9 @@ def examine_pictures(pictures: Pictures, least: int = LEAST_PICTURES) -> Report:
     examine_balance(seen, counts, labels, every)
     missing = [name for name in pictures.classes if name not in counts]
     if missing:
-        message = f"{count_noun(len(missing), 'class')} without a picture: {', '.join(f'`{name}`' for name in missing[:5])}"
+        message = (
+            f"{count_noun(len(missing), 'class')} without a picture: {', '.join(f'`{name}`' for name in missing[:5])}"
+        )
         seen.report_all("empty-class", "warning", message, len(missing))
     if len(pictures) < least:
         message = f"too little data: {count_noun(len(pictures), 'picture')}; a model needs at least about {least:,}"

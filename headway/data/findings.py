@@ -18,7 +18,7 @@ MOST_LINES, MOST_EXAMPLES = 20, 3
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is odd about `count` items: where (the first 20), how it looks, how grave it is, what is done about it."""
+    """One thing that is odd about `count` items: where (the first 20), examples, how grave it is, what is done."""
 
     kind: str
     count: int

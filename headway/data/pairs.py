@@ -1,11 +1,12 @@
 """Pairs of sentences from two aligned text files, TSV, CSV, JSON lines, TMX or standard input.
 
-What is read is one line per text: white space around it is removed, and a line break inside it (a quoted CSV cell, a JSON string,
-a TMX segment) becomes a space, because a model that is asked line by line never meets one. Nothing else is changed: not the
-Unicode form, not the case, not the inner spaces; the doctor (`headway/data/doctor.py`) reports what is odd about those.
+What is read is one line per text: white space around it is removed, and a line break inside it (a quoted CSV cell, a
+JSON string, a TMX segment) becomes a space, because a model that is asked line by line never meets one. Nothing else is
+changed: not the Unicode form, not the case, not the inner spaces; the doctor (`headway/data/doctor.py`) reports what is
+odd about those.
 
-A row that cannot be read becomes a `Problem` and the rest is kept; if more than half cannot be read, the file is not what it was
-taken for, and that is an error. Two files with different numbers of lines are always an error.
+A row that cannot be read becomes a `Problem` and the rest is kept; if more than half cannot be read, the file is not
+what it was taken for, and that is an error. Two files with different numbers of lines are always an error.
 """
 
 import hashlib
@@ -50,7 +51,10 @@ class Pairs:
 
 
 def read_pairs(
-    source: str | None = None, target: str | None = None, pairs: str | None = None, languages: tuple[str, str] | None = None
+    source: str | None = None,
+    target: str | None = None,
+    pairs: str | None = None,
+    languages: tuple[str, str] | None = None,
 ) -> Pairs:
     """Pairs from `source` and `target` (two text files, line by line) or from `pairs` (one file with both, or "-")."""
     if pairs is not None and source is None and target is None:
@@ -141,7 +145,8 @@ def unequal(sources: list[str], targets: list[str], source: str, target: str) ->
     place = first_drift(sources, targets)
     if place == n:
         message = f"{counts}; the first {n} lines seem to fit, then {display_name(short_name)} ends early"
-        hint = f"copy {display_name(short_name)} again if it was cut short, or keep `head -n {n}` of {display_name(long_name)}."
+        cut, whole = display_name(short_name), display_name(long_name)
+        hint = f"copy {cut} again if it was cut short, or keep `head -n {n}` of {whole}."
         return DataError(message, hint)
     sides = ((source, sources), (target, targets))
     both = [f'{display_name(path)}: "{excerpt(lines[place])}"' for path, lines in sides]

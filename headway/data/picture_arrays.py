@@ -34,7 +34,9 @@ def find_npz(path: Path) -> Parts:
         with zipfile.ZipFile(path) as archive:
             members = {name.removesuffix(".npy") for name in archive.namelist()}
     except (zipfile.BadZipFile, OSError) as problem:
-        raise DataError(f"`{path}` is not an `.npz` archive: {str(problem).lower()}", "copy the file again.") from problem
+        raise DataError(
+            f"`{path}` is not an `.npz` archive: {str(problem).lower()}", "copy the file again."
+        ) from problem
     found = {part: pair for part, pairs in NAMES.items() for pair in reversed(pairs) if set(pair) <= members}
     if not found:
         expected = "`x_train` and `y_train`, `train_images` and `train_labels`, or `images` and `labels`"

@@ -1,9 +1,9 @@
 """Reading pictures: a folder with one folder per class, an `.npz` of arrays, or the idx files of MNIST.
 
-    flowers/daisy/1.jpg  flowers/rose/2.jpg                 one part, `train`
-    flowers/train/daisy/1.jpg  flowers/test/daisy/9.jpg     two parts
-    mnist.npz                                               x_train, y_train, x_test, y_test; train_images ...; images, labels
-    train-images-idx3-ubyte.gz                              with train-labels-idx1-ubyte.gz beside it; or the folder of both
+    flowers/daisy/1.jpg  flowers/rose/2.jpg              one part, `train`
+    flowers/train/daisy/1.jpg  flowers/test/daisy/9.jpg  two parts
+    mnist.npz                   x_train, y_train, x_test, y_test; train_images, train_labels ...; images, labels
+    train-images-idx3-ubyte.gz  with train-labels-idx1-ubyte.gz beside it; or the folder of both
 
 All parts share one list of classes, so that label 3 means the same in training and in the test.
 """

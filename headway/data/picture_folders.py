@@ -1,7 +1,7 @@
 """Pictures from a folder with one folder per class: PNG and JPEG.
 
-All are brought to one size, the most frequent one; others are resized and reported. They stay grey if all of them are grey,
-otherwise all become colour. Headers are read first, so that memory holds the final array and one picture.
+All are brought to one size, the most frequent one; others are resized and reported. They stay grey if all of them are
+grey, otherwise all become colour. Headers are read first, so that memory holds the final array and one picture.
 """
 
 from collections import Counter
@@ -56,7 +56,9 @@ def read_folder(root: Path, classes: Sequence[str], origin: str) -> Pictures:
             bad.append(Problem(number, explain(path, root, problem)))
     if not headers:
         raise_unreadable(bad, 0, origin, "expected PNG or JPEG files.", "file")
-        raise DataError(f"there are no pictures in `{root}`", f"expected PNG or JPEG files in {list_names(classes[:5])}.")
+        raise DataError(
+            f"there are no pictures in `{root}`", f"expected PNG or JPEG files in {list_names(classes[:5])}."
+        )
     size = most_frequent([header[3] for header in headers])
     mode = "L" if all(header[4] in GREY for header in headers) else "RGB"
     images = np.zeros((len(headers), size[1], size[0], len(mode)), dtype=np.uint8)

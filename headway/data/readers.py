@@ -15,7 +15,7 @@ from headway.data.tmx import tmx_pairs
 
 @dataclass(frozen=True)
 class Reader:
-    """Pairs of sentences; the rows of a table, its header first; the documents of a text. `rows` is None for what is no table."""
+    """Pairs of sentences; the rows of a table, its header first (None: it is no table); the documents of a text."""
 
     pairs: Callable[[InputFile, Languages], Iterable[Row | Problem]]
     rows: Callable[[InputFile], list[Cells | Problem]] | None

@@ -1,4 +1,4 @@
-"""Nine riddles that separate one mixer from another: short sequences in which some tokens follow from the others by a rule.
+"""Nine riddles that separate one mixer from another: short sequences in which some tokens follow from the others.
 
 A riddle is a function (rng, batch, length) -> (ids "b t", wanted "b t"). `length` counts the tokens
 before the question, and `wanted` marks the tokens that are determined by everything before them: a model reads
@@ -34,7 +34,7 @@ Riddle = tuple[Int[np.ndarray, "b t"], Bool[np.ndarray, "b t"]]
 
 
 def copy(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Random digits, then the same digits. Chance 1/10. Hochreiter & Schmidhuber 1997; Graves et al. 2014, arXiv 1410.5401."""
+    """Random digits, then the same digits. Chance 1/10. Hochreiter & Schmidhuber 1997; Graves et al. 2014."""
     body = _digits(rng, batch, length)
     return _with_answer(body, body)
 
@@ -46,7 +46,7 @@ def reverse(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 
 
 def sort(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Random digits, then the same digits in rising order. Chance 1/10; repeating the last answer gets up to 1 - 10/length."""
+    """Random digits, then the same in rising order. Chance 1/10; repeating the last answer gets up to 1 - 10/length."""
     body = _digits(rng, batch, length)
     return _with_answer(body, np.sort(body, 1))
 
@@ -69,11 +69,15 @@ def induction(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 def recall(rng: np.random.Generator, batch: int, length: int) -> Riddle:
     """Pairs of a key and a digit, no key twice; then every key in a new order with its digit. Chance 1/10.
 
-    Graves et al. 2014, https://arxiv.org/abs/1410.5401; with many questions: Arora et al. 2023 (Zoology), https://arxiv.org/abs/2312.04927.
+    Graves et al. 2014, https://arxiv.org/abs/1410.5401; with many questions: Arora et al. 2023 (Zoology),
+    https://arxiv.org/abs/2312.04927.
     """
     pairs = length // 2
     if not 1 <= pairs <= len(KEYS):
-        raise ConfigError(f"`recall` of length {length} has {pairs} pairs, expected 1 to {len(KEYS)}", "choose a length from 2 to 129.")
+        raise ConfigError(
+            f"`recall` of length {length} has {pairs} pairs, expected 1 to {len(KEYS)}",
+            "choose a length from 2 to 129.",
+        )
     keys = KEY + rng.permuted(np.tile(np.arange(len(KEYS)), (batch, 1)), axis=1)[:, :pairs]
     given = np.stack([keys, _digits(rng, batch, pairs)], 2)
     order = rng.permuted(np.tile(np.arange(pairs), (batch, 1)), axis=1)
@@ -86,8 +90,9 @@ def recall(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 def parity(rng: np.random.Generator, batch: int, length: int) -> Riddle:
     """Some bits, 1 to `length` of them with filler before, then 1 if an odd number of them is 1. Chance 1/2.
 
-    Lengths vary because no model learns parity from long sequences alone. It is asked for once, at the end: with the parity
-    after every bit as input, the next answer would depend on two bits only. Minsky & Papert 1969; Hahn 2020, https://arxiv.org/abs/1906.06755.
+    Lengths vary because no model learns parity from long sequences alone. It is asked for once, at the end: with the
+    parity after every bit as input, the next answer would depend on two bits only. Minsky & Papert 1969; Hahn 2020,
+    https://arxiv.org/abs/1906.06755.
     """
     bits = rng.integers(2, size=(batch, length))
     there = np.arange(length) >= length - rng.integers(1, length + 1, (batch, 1))
@@ -95,7 +100,7 @@ def parity(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 
 
 def memory(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Long-range copy: a digit, `length` times filler, then the digit again. Chance 1/10. Bengio et al. 1994, doi 10.1109/72.279181."""
+    """A digit, `length` times filler, then the digit again. Chance 1/10. Bengio et al. 1994, doi 10.1109/72.279181."""
     digit = _digits(rng, batch, 1)
     return _with_answer(np.concatenate([digit, np.full((batch, length), FILL)], 1), digit)
 
@@ -104,7 +109,8 @@ def brackets(rng: np.random.Generator, batch: int, length: int) -> Riddle:
     """A balanced word of two kinds of brackets; at every closing one its kind is to be predicted. Chance 1/2.
 
     All balanced words are equally likely: with r tokens left and h brackets open, the next one opens with probability
-    (h + 2) (r - h) / (2 r (h + 1)) (Arnold & Sleep 1980, doi 10.1145/357084.357091). Dyck-2: Hewitt et al. 2020, arXiv 2010.07515.
+    (h + 2) (r - h) / (2 r (h + 1)) (Arnold & Sleep 1980, doi 10.1145/357084.357091). Dyck-2: Hewitt et al. 2020, arXiv
+    2010.07515.
     """
     length -= length % 2
     _at_least(2, length)
@@ -120,9 +126,10 @@ def brackets(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 
 
 def listops(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """MAX, MIN, MED (rounded down) and SUM (modulo 10) of 2 to 5 digits or lists, four lists deep at most; then the value. Chance 1/8.
+    """MAX, MIN, MED (rounded down) and SUM (modulo 10) of 2 to 5 digits or lists, then the value. Chance 1/8.
 
-    The expression has `length` tokens or a little less, with filler before. Nangia & Bowman 2018, https://arxiv.org/abs/1804.06028.
+    Lists stand in lists, four deep at most. The expression has `length` tokens or a little less, with filler before.
+    Nangia & Bowman 2018, https://arxiv.org/abs/1804.06028.
     """
     _at_least(4, length)
     body, answer = np.full((batch, length), FILL), np.zeros((batch, 1), np.int64)
@@ -158,7 +165,9 @@ def _node(rng: np.random.Generator, room: int) -> list:  # type: ignore[type-arg
 
 
 def _tokens_of(tree: list | int) -> list[str]:  # type: ignore[type-arg]
-    return [str(tree)] if isinstance(tree, int) else [tree[0], *(token for m in tree[1:] for token in _tokens_of(m)), "]"]
+    return (
+        [str(tree)] if isinstance(tree, int) else [tree[0], *(token for m in tree[1:] for token in _tokens_of(m)), "]"]
+    )
 
 
 def _digits(rng: np.random.Generator, batch: int, length: int) -> Int[np.ndarray, "b t"]:

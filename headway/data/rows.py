@@ -1,7 +1,7 @@
-"""Rows of a table: the cells of a TSV, CSV or Parquet row, or the object of a JSON line, each with the line it begins in.
+"""Rows of a table: the cells of a TSV, CSV or Parquet row or the object of a JSON line, with the line it begins in.
 
-A row that cannot be read becomes a `Problem`, so that one bad line of a million is reported and does not end the reading. TSV has no
-quoting and no escapes: a cell is what stands between two tabs.
+A row that cannot be read becomes a `Problem`, so that one bad line of a million is reported and does not end the
+reading. TSV has no quoting and no escapes: a cell is what stands between two tabs.
 """
 
 import csv
@@ -46,7 +46,7 @@ def filled_lines(file: InputFile) -> list[str]:
 
 
 def delimiter(lines: list[str]) -> str:
-    """Comma, semicolon (spreadsheets of half of Europe) or tab: the one that cuts the first rows most evenly into columns."""
+    """Comma, semicolon (spreadsheets of half of Europe) or tab: the one that cuts the first rows most evenly."""
 
     def evenness(candidate: str) -> int:
         rows = csv.reader((line + "\n" for line in lines[:50]), delimiter=candidate)
@@ -116,7 +116,9 @@ def parquet_rows(file: InputFile) -> list[Cells | Problem]:
         from pyarrow import ArrowException, parquet
     except ImportError as problem:
         hint = "`pip install pyarrow`, or save the table as CSV or JSON lines."
-        raise DataError(f"{file} is Parquet, and the package `pyarrow` that reads it is not installed", hint) from problem
+        raise DataError(
+            f"{file} is Parquet, and the package `pyarrow` that reads it is not installed", hint
+        ) from problem
     with file.open() as data:
         try:
             table = parquet.read_table(io.BytesIO(data.read()))
@@ -151,5 +153,12 @@ def raise_unreadable(bad: Sequence[Problem], good: int, origin: str, hint: str, 
 
 
 def kind_of(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
     return kinds.get(type(value), "null")

@@ -1,7 +1,7 @@
 """Tables: TSV, CSV, JSON lines or Parquet as named columns of strings, row by row in the order of the file.
 
-The first row of TSV and CSV names the columns. A table without such a row is read by numbers: whoever asks for columns `1` and `3`
-says that there is no header. What the strings mean (a class, a number, a date) is up to the task.
+The first row of TSV and CSV names the columns. A table without such a row is read by numbers: whoever asks for columns
+`1` and `3` says that there is no header. What the strings mean (a class, a number, a date) is up to the task.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class Table:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over names and cells in their order. Each is preceded by its length, so that no two tables look alike."""
+        """SHA-256 over names and cells in their order, each after its length, so that no two tables look alike."""
         digest = hashlib.sha256()
         for name, cells in self.columns.items():
             for text in (name, *cells):

@@ -71,7 +71,10 @@ def test_classes_without_enough_examples() -> None:
     found = {finding.kind: finding for finding in report.findings}
     assert set(found) == {"single-example", "rare-class"}
     assert (found["single-example"].lines, found["single-example"].severity) == ((9,), "warning")
-    assert "1 class with only one example" in found["single-example"].message and "(`once`)" in found["single-example"].message
+    assert (
+        "1 class with only one example" in found["single-example"].message
+        and "(`once`)" in found["single-example"].message
+    )
     assert (found["rare-class"].lines, found["rare-class"].severity) == ((12, 13, 14, 15), "note")
 
 

@@ -8,7 +8,9 @@ from healthy import examine, healthy, only, pairs_of
 from headway.data.drift import find_drift
 
 
-@pytest.mark.parametrize(("first", "last", "shift", "severity"), [(100, 300, -1, "error"), (0, 300, 2, "error"), (150, 195, 1, "warning")])
+@pytest.mark.parametrize(
+    ("first", "last", "shift", "severity"), [(100, 300, -1, "error"), (0, 300, 2, "error"), (150, 195, 1, "warning")]
+)
 def test_drift_of_files_of_equal_length(first: int, last: int, shift: int, severity: str) -> None:
     sources, targets = healthy()
     part = targets[first:last]

@@ -64,11 +64,19 @@ def test_parts_share_their_classes(tmp_path: Path) -> None:
     write_idx(tmp_path / "train-labels-idx1-ubyte", np.array([9, 4], np.uint8))
     write_idx(tmp_path / "t10k-images-idx3-ubyte", noise(1))
     write_idx(tmp_path / "t10k-labels-idx1-ubyte", np.array([9], np.uint8))
-    np.savez(tmp_path / "a.npz", train_images=noise(2), train_labels=["b", "a"], test_images=noise(1), test_labels=["b"])
-    for path, classes in ((tmp_path / "f", ("daisy", "rose")), (tmp_path, ("4", "9")), (tmp_path / "a.npz", ("a", "b"))):
+    np.savez(
+        tmp_path / "a.npz", train_images=noise(2), train_labels=["b", "a"], test_images=noise(1), test_labels=["b"]
+    )
+    for path, classes in (
+        (tmp_path / "f", ("daisy", "rose")),
+        (tmp_path, ("4", "9")),
+        (tmp_path / "a.npz", ("a", "b")),
+    ):
         assert picture_parts(str(path)) == ("train", "test")
         assert read_pictures(str(path), "test").classes == read_pictures(str(path)).classes == classes
-        assert read_pictures(str(path), "test").labels.tolist() == [1], "the last class, although it is the only one here"
+        assert read_pictures(str(path), "test").labels.tolist() == [1], (
+            "the last class, although it is the only one here"
+        )
         refused(path, "has no part `validation`", "its parts are `train`, `test`", "validation")
 
 
@@ -117,7 +125,9 @@ def test_unreadable_files_are_reported_and_many_are_an_error(tmp_path: Path) -> 
     assert [problem.message.split("` ")[0] for problem in found.problems] == ["`a/004.png", "`b/notes.txt"]
     assert "ends in `.txt`, expected .png .jpg .jpeg" in found.problems[1].message
     report = examine_pictures(found, least=0)
-    assert [(f.kind, f.count, f.action) for f in report.findings if f.severity == "warning"] == [("unreadable", 2, "dropped")]
+    assert [(f.kind, f.count, f.action) for f in report.findings if f.severity == "warning"] == [
+        ("unreadable", 2, "dropped")
+    ]
     assert (report.total, report.kept) == (7, 5) and "2 files that cannot be read" in report.text()
     for number in range(9):
         (tmp_path / "a" / f"{number}.gif").write_bytes(b"GIF89a")
@@ -155,7 +165,11 @@ def test_arrays_that_do_not_fit(tmp_path: Path, arrays: dict[str, np.ndarray], m
 
 def test_arrays_of_other_types_and_orders(tmp_path: Path) -> None:
     images = noise(3, shape=(5, 4, 3))
-    for name, array in (("fractions", images / 255), ("wide", images.astype(np.int64)), ("front", images.transpose(0, 3, 1, 2))):
+    for name, array in (
+        ("fractions", images / 255),
+        ("wide", images.astype(np.int64)),
+        ("front", images.transpose(0, 3, 1, 2)),
+    ):
         np.savez(tmp_path / f"{name}.npz", images=array, labels=[0, 1, 1])
         assert (read_pictures(str(tmp_path / f"{name}.npz")).images == images).all(), name
 
@@ -184,7 +198,11 @@ def the(report: Report, kind: str) -> Finding:
 def test_the_doctor() -> None:
     images, labels = noise(300), [0, 1] * 150
     good = examine_pictures(pictures_of(images, labels))
-    assert good.findings == () and "4 x 5 pixels, grey" in good.text() and "2 classes: `cat` 50.0%, `dog` 50.0%" in good.text()
+    assert (
+        good.findings == ()
+        and "4 x 5 pixels, grey" in good.text()
+        and "2 classes: `cat` 50.0%, `dog` 50.0%" in good.text()
+    )
     assert json.loads(json.dumps(good.to_json())) == good.to_json()
     copied = images.copy()
     copied[[20, 31]] = images[0]  # 20 is a cat as 0 is, 31 is a dog
@@ -195,7 +213,9 @@ def test_the_doctor() -> None:
     blank[7] = 255
     assert the(examine_pictures(pictures_of(blank, labels)), "blank").examples == ("dog: 7.png",)
     assert examine_pictures(pictures_of(images, [0] * 300, ("cat",))).errors[0].kind == "one-class"
-    assert the(examine_pictures(pictures_of(images, labels, ("cat", "dog", "emu"))), "empty-class").severity == "warning"
+    assert (
+        the(examine_pictures(pictures_of(images, labels, ("cat", "dog", "emu"))), "empty-class").severity == "warning"
+    )
     assert "too little data: 8 pictures" in examine_pictures(pictures_of(images[:8], labels[:8])).text()
 
 

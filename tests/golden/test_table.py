@@ -40,7 +40,9 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     if importlib.util.find_spec("pyarrow") is None:
         path.write_bytes(b"PAR1")
-        with pytest.raises(DataError, match="package `pyarrow` that reads it is not installed\nHint: `pip install pyarrow`"):
+        with pytest.raises(
+            DataError, match="package `pyarrow` that reads it is not installed\nHint: `pip install pyarrow`"
+        ):
             read_table(str(path), ["text"])
         return
     import pyarrow
@@ -56,7 +58,9 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_a_wrong_name_gets_the_nearest_and_the_list(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", CONTENT["a.tsv"])
-    with pytest.raises(DataError, match="has no column `starz`\nHint: did you mean `stars`. its columns are `id`, `text`, `stars`"):
+    with pytest.raises(
+        DataError, match="has no column `starz`\nHint: did you mean `stars`. its columns are `id`, `text`, `stars`"
+    ):
         read_table(path, ["text", "starz"])
     with pytest.raises(DataError, match="has no column `label`\nHint: its columns are"):
         read_table(path, []).column("label")
@@ -83,7 +87,9 @@ def test_bad_rows_are_reported_and_many_are_an_error(tmp_path: Path) -> None:
     table = read_table(write(tmp_path / "a.tsv", "text\tlabel\n" + good + "one\n" + good + "\n" + good), ["text"])
     assert table.lines == (2, 4, 6)
     assert table.problems == (Problem(3, "has 1 cell, expected 2"), Problem(5, "is empty"))
-    with pytest.raises(DataError, match=r"2 of 3 lines cannot be read: line 3 has 1 cell, expected 2 \(and 1 more lines\)"):
+    with pytest.raises(
+        DataError, match=r"2 of 3 lines cannot be read: line 3 has 1 cell, expected 2 \(and 1 more lines\)"
+    ):
         read_table(write(tmp_path / "b.tsv", "text\tlabel\n" + good + "one\none\n"), ["text"])
     rows = write(tmp_path / "c.jsonl", '{"a": 1, "b": [2]}\n{"a": true}\n{"a": 1.5, "b": {"c": null}}\n')
     found = read_table(rows, ["a"])

@@ -120,7 +120,9 @@ def test_documents_are_parted_and_the_halves_make_the_whole(tmp_path: Path) -> N
     every = tokenize_part(Part(text, 0, text.size.characters), tokenizer, tmp_path / "all.tokens").ids
     assert every.tolist().count(tokenizer.eos) == 2 and tokenizer.decode([every.tolist()])[0] == "".join(rows)
     parts = [tokenize_part(part, tokenizer, tmp_path / "part.tokens").ids.tolist() for part in split(text, 0.7)]
-    assert [i for part in parts for i in part if i != tokenizer.eos] == [i for i in every.tolist() if i != tokenizer.eos]
+    assert [i for part in parts for i in part if i != tokenizer.eos] == [
+        i for i in every.tolist() if i != tokenizer.eos
+    ]
     assert split(text, 0.7)[0].stop == int(0.7 * text.size.characters)
 
 
@@ -163,7 +165,10 @@ def test_windows_follow_from_seed_and_epoch_alone() -> None:
     first, second = Windows(tokens, 16, 4, seed=1), Windows(tokens, 16, 4, seed=1)
     n = len(first)
     assert [second[i].ids.tolist() for i in (2 * n + 1, 3)] == [first[i].ids.tolist() for i in (2 * n + 1, 3)]
-    assert first[0].ids.tolist() != first[n].ids.tolist() and first[0].ids.tolist() != Windows(tokens, 16, 4, seed=2)[0].ids.tolist()
+    assert (
+        first[0].ids.tolist() != first[n].ids.tolist()
+        and first[0].ids.tolist() != Windows(tokens, 16, 4, seed=2)[0].ids.tolist()
+    )
     with pytest.raises(DataError, match="too little"):
         Windows(tokens[:1], 16, 4, seed=1)
 
