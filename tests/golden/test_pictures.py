@@ -219,6 +219,20 @@ def test_the_doctor() -> None:
     assert "too little data: 8 pictures" in examine_pictures(pictures_of(images[:8], labels[:8])).text()
 
 
+def test_the_fingerprint_knows_pixels_labels_classes_and_shape() -> None:
+    images = noise(4)
+    changed = images.copy()
+    changed[3, 2, 1] ^= 1
+    others = [
+        pictures_of(images, [0, 1, 0, 1]),
+        pictures_of(changed, [0, 1, 0, 1]),
+        pictures_of(images, [0, 1, 1, 0]),
+        pictures_of(images, [0, 1, 0, 1], ("dog", "cat")),
+        pictures_of(images.reshape(4, 4, 5), [0, 1, 0, 1]),
+    ]
+    assert len({other.fingerprint for other in others}) == 5
+
+
 @pytest.mark.skipif(not MNIST.exists(), reason="the file is not on this computer")
 def test_the_real_mnist() -> None:
     train, test = (read_pictures(str(MNIST), part) for part in picture_parts(str(MNIST)))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError, RunError
 from headway.data import documents as reading
+from headway.data.input_file import InputFile
 from headway.data.text import Text
 from headway.data.token_files import Part, open_tokens, split, tokenize_part
 from headway.data.tokens import KINDS, train_tokenizer
@@ -96,6 +97,15 @@ def test_the_line_is_counted_from_the_beginning(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "a.txt").write_bytes(b"five words on a line\n" * (line - 1) + b"k\xf6nig\n" + b"more\n" * 9)
     with pytest.raises(DataError, match=rf"byte 0xf6 in line {line}, byte 2 of the line"):
         _ = Text(str(tmp_path / "a.txt")).size
+
+
+def test_the_byte_is_counted_from_the_beginning_of_its_line(tmp_path: Path) -> None:
+    """Also if the line began several blocks before, and with half a character at the end of a block."""
+    path = tmp_path / "a.txt"
+    for before, byte in ((b"x" * 50, 51), (b"one\n" + "ä".encode() * 30, 61), (b"a" * 15 + "ä".encode() * 9, 34)):
+        path.write_bytes(before + b"\xf6nig\n")
+        with pytest.raises(DataError, match=f", byte {byte} of the line"):
+            list(InputFile(str(path)).blocks(16))
 
 
 @pytest.mark.parametrize("kind", KINDS)

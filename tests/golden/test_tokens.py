@@ -265,6 +265,8 @@ def test_vocabularies_hold_what_the_data_holds() -> None:
     assert train_tokenizer("characters", ["abc ab"], 9).size == 24 + 4
     made = train_tokenizer("words", ["ab ab abc"], 24 + 4 + 1)
     assert made.size == 29 and made.pieces(made.encode(["ab abc"])[0]) == ["▁ab", "▁", "a", "b", "c"]
+    bare = train_tokenizer("words", ["abc"], 50)  # no space in the text, but one is put before every text
+    assert bare.decode(bare.encode(["cab"])) == ["cab"] and bare.unknown not in bare.encode(["cab"])[0]
     assert made.unknown_characters("abcxyz") == {"x", "y", "z"} and made.decode(made.encode(["ax"])) == ["a�"]
     assert TRAINED["bytes"].unknown_characters("你") == TRAINED["bpe"].unknown_characters("你") == set()
 

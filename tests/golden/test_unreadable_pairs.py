@@ -215,6 +215,8 @@ def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
     assert (found.sources, found.targets, found.lines) == (("eins", "zwei"), ("one", "two"), (1, 2))
     headed = write(tmp_path / "b.tsv", "id\tsource\ttarget\n7\tone\teins\n")
     assert read_pairs(pairs=headed, languages=("3", "2")).sources == ("eins",)
+    codes = write(tmp_path / "d.tsv", "number\ten\tde\n7\tone\teins\n")
+    assert read_pairs(pairs=codes, languages=("3", "2")).sources == ("eins",), "two languages make a header"
     for wrong in (("1", "4"), ("2", "2"), ("0", "1")):
         message = f"has 3 columns, columns {wrong[0]} and {wrong[1]} were asked for"
         refused(message, hint="from 1 to 3, source first: `--languages 1,2`", pairs=bare, languages=wrong)
