@@ -1,1 +1,1 @@
-"""Collect: read pairs, tokenize, batch, examine."""
+"""Collect: read text, pairs, tables and pictures; tokenize; batch; examine."""

@@ -1,7 +1,7 @@
 """How text is cut before a vocabulary is looked up: into bytes written as letters, into words, or into characters.
 
-Byte letters: every byte of UTF-8 is written as one of 256 printable letters (GPT-2, Radford et al. 2019). A vocabulary that holds
-all 256 can spell any Unicode text.
+Byte letters: every byte of UTF-8 is written as one of 256 printable letters (GPT-2, Radford et al. 2019). A vocabulary
+that holds all 256 can spell any Unicode text.
 """
 
 import tokenizers
@@ -10,7 +10,10 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
 from headway.data.specials import SPECIALS, UNKNOWN
 
 FROM_DATA = ("words", "characters")  # kinds whose vocabulary holds the characters of the data instead of bytes
-UNSPACED = ("characters", "bytes")  # the other kinds put one space before a text: its first word looks like every other word
+UNSPACED = (
+    "characters",
+    "bytes",
+)  # the other kinds put one space before a text: its first word looks like every other word
 CONTINUED = "￭"  # a WordPiece that continues a word; "##" would clash with text that contains "##"
 
 
@@ -23,24 +26,27 @@ def gpt2_alphabet() -> dict[str, int]:
 
 BYTE = gpt2_alphabet()
 ALPHABET = tuple(sorted(BYTE, key=BYTE.__getitem__))
-INSIDE = frozenset(letter for letter, byte in BYTE.items() if 0x80 <= byte < 0xC0)  # second to fourth byte of a character
+INSIDE = frozenset(
+    letter for letter, byte in BYTE.items() if 0x80 <= byte < 0xC0
+)  # second to fourth byte of a character
 REPLACEMENT = "�"
 REPLACEMENT_LETTERS = "".join(ALPHABET[byte] for byte in REPLACEMENT.encode())
 
 # White space is what `str.split` takes for it; a run of it ends before the one space that belongs to the next word.
 SPACE = r"\s\x1c-\x1f"
 GAP = rf"[{SPACE}]{{1,64}}(?![^{SPACE}])|[{SPACE}]"
-# For pieces of words (bpe, wordpiece, unigram): letters with their combining marks and joiners (so Hindi and decomposed accents
-# stay whole), or up to three digits, or a run of other signs (an emoji with its joiners), each with the one space before it.
-# Lengths are bounded because WordPiece takes quadratic time in the length of a word.
+# For pieces of words (bpe, wordpiece, unigram): letters with their combining marks and joiners (so Hindi and decomposed
+# accents stay whole), or up to three digits, or a run of other signs (an emoji with its joiners), each with the one
+# space before it. Lengths are bounded because WordPiece takes quadratic time in the length of a word.
 STRETCH = (
     r" ?[\p{L}\p{M}\x{200c}\x{200d}]{1,64}"
     r"| ?\p{N}{1,3}"
     rf"| ?[^{SPACE}\p{{L}}\p{{M}}\p{{N}}][^{SPACE}\p{{L}}\p{{N}}]{{0,63}}"
     rf"|{GAP}"
 )
-# For whole words: a word is a maximal run of letters, digits, marks and underscores, with apostrophes and hyphens inside it; every
-# other sign stands alone. `GO_LEFT`, `x2`, `don't` and `well-known` are one word each, `(yes)!` is four tokens.
+# For whole words: a word is a maximal run of letters, digits, marks and underscores, with apostrophes and hyphens
+# inside it; every other sign stands alone. `GO_LEFT`, `x2`, `don't` and `well-known` are one word each, `(yes)!` is
+# four tokens.
 IN_WORD = r"[\p{L}\p{M}\p{N}_\x{200c}\x{200d}]"
 WORD = rf" ?{IN_WORD}+(?:['’\-‐]{IN_WORD}+)*| ?[^{SPACE}]|{GAP}"
 CHARACTER = r"[\s\S]"

@@ -1,8 +1,8 @@
 """Batches by token budget in length buckets: sentences of like length together, so that little is padding.
 
-The order is a pure function of (seed, epoch). Sentences are sorted by length with random ties, cut wherever the budget is full, and
-the cuts are shuffled. The sorted lengths are the same in every epoch, so every epoch has the same number of batches, and step n is
-batch n mod that number: resuming is arithmetic.
+The order is a pure function of (seed, epoch). Sentences are sorted by length with random ties, cut wherever the budget
+is full, and the cuts are shuffled. The sorted lengths are the same in every epoch, so every epoch has the same number
+of batches, and step n is batch n mod that number: resuming is arithmetic.
 """
 
 from collections.abc import Sequence
@@ -40,11 +40,21 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "b t"]:
 class PairBatches:
     """Token-id pairs, cut into batches."""
 
-    def __init__(self, sources: list[list[int]], targets: list[list[int]], *, budget: int, seed: int, special: tuple[int, int, int]):
+    def __init__(
+        self,
+        sources: list[list[int]],
+        targets: list[list[int]],
+        *,
+        budget: int,
+        seed: int,
+        special: tuple[int, int, int],
+    ):
         self.pad, self.bos, self.eos = special
         self.sources, self.targets = sources, targets
         self.seed = seed
-        self.lengths = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]).reshape(-1, 2)
+        self.lengths = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]).reshape(
+            -1, 2
+        )
         self.cuts = self._cut(budget)
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
 

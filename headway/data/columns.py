@@ -1,7 +1,7 @@
 """Pairs from tables: the question which two columns, keys or languages are meant.
 
-They are found by name (`source` and `target`, two languages, or whatever `--languages` names), by number (`--languages 1,2`), or
-because there are only two. A row becomes `(line, source, target)`, one that cannot be read a `Problem`.
+They are found by name (`source` and `target`, two languages, or whatever `--languages` names), by number (`--languages
+1,2`), or because there are only two. A row becomes `(line, source, target)`, one that cannot be read a `Problem`.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from headway.core.errors import DataError
 from headway.data.input_file import InputFile
 from headway.data.messages import count_noun, list_names
-from headway.data.rows import Cells, Problem, csv_rows, jsonl_rows, kind_of, tsv_rows
+from headway.data.rows import Cells, Problem, csv_rows, jsonl_rows, kind_of, parquet_rows, tsv_rows
 
 Row = tuple[int, str, str]
 Languages = tuple[str, str] | None
@@ -19,10 +19,10 @@ NAMED = [("source", "target"), ("src", "tgt"), ("src", "trg")]
 HINT = "name the two, source first: `--languages en,de`, or call them `source` and `target`."
 # ISO 639: needed to tell a header `en<tab>de` from a first pair of two short words.
 ISO_639 = """
-    af am ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id ig is it ja jv ka kk
-    km kn ko ku ky la lb lo lt lv mg mi mk ml mn mr ms mt my nb ne nl nn no oc or pa pl ps pt ro ru rw sd si sk sl so sq sr sv
-    sw ta te tg th tk tl tr tt uk ur uz vi xh yi yo zh zu eng deu ger fra fre spa ita por nld rus pol ces ukr tur ara heb hin
-    zho jpn kor
+    af am ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id ig is it ja jv
+    ka kk km kn ko ku ky la lb lo lt lv mg mi mk ml mn mr ms mt my nb ne nl nn no oc or pa pl ps pt ro ru rw sd si sk sl
+    so sq sr sv sw ta te tg th tk tl tr tt uk ur uz vi xh yi yo zh zu eng deu ger fra fre spa ita por nld rus pol ces
+    ukr tur ara heb hin zho jpn kor
     """
 CODES = frozenset(ISO_639.split())
 
@@ -61,6 +61,10 @@ def tsv_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
 
 def csv_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
     return table_pairs(csv_rows(file), file, languages)
+
+
+def parquet_pairs(file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
+    return table_pairs(parquet_rows(file), file, languages)
 
 
 def table_pairs(rows: Sequence[Cells | Problem], file: InputFile, languages: Languages) -> Iterator[Row | Problem]:
@@ -103,9 +107,13 @@ def column_numbers(languages: tuple[str, str], width: int, file: InputFile) -> t
 def which_columns(filled: list[list[str]], width: int, file: InputFile, languages: Languages) -> DataError:
     sample = next(cells for cells in filled if len(cells) == width)
     expected = list_names(languages) if languages else "`source` and `target`, or two languages such as `en` and `de`"
-    message = f"{file} has {count_noun(width, 'column')}: {list_names(sample)}; expected two, or a header with {expected}"
+    message = (
+        f"{file} has {count_noun(width, 'column')}: {list_names(sample)}; expected two, or a header with {expected}"
+    )
     if width < 2:
-        return DataError(message, "separate source and target with a tab, or give two files: `--source` and `--target`.")
+        return DataError(
+            message, "separate source and target with a tab, or give two files: `--source` and `--target`."
+        )
     names = f'by name, source first: `--languages "{sample[-2].strip()},{sample[-1].strip()}"` or `--languages en,de`'
     return DataError(message, f"choose two columns by number: `--languages {width - 1},{width}`, or {names}.")
 

@@ -1,37 +1,34 @@
 """The doctor of a parallel corpus: reports what is odd, with line numbers, and what will be done about it.
 
-Dropped, reported:  pairs with an empty side; a side longer than the limit; lengths more than 9 times off the usual ratio; and
-                    training pairs whose source is held out for evaluation, because a score on seen sentences is worth nothing.
-Kept, reported:     everything else. In particular duplicates: a sentence that stands ten times in a translation memory was needed
+Dropped, reported:  pairs with an empty side; a side longer than the limit; lengths more than 9 times off the usual
+                    ratio; and training pairs whose source is held out for evaluation, because a score on seen
+                    sentences is worth nothing.
+Kept, reported:     everything else. In particular duplicates: a sentence that stands ten times in a memory was needed
                     ten times, and its frequency is information. Characters are never changed.
 
-Lengths are tokens if a tokenizer is given, otherwise words (and at least a sixteenth of the characters, so that the limit also
-holds for scripts that write no spaces). Ratios are of characters and relative to the median of the corpus, so that Chinese, which
-needs a third of the characters of English, is not all outliers.
+Lengths are tokens if a tokenizer is given, otherwise words (and at least a sixteenth of the characters, so that the
+limit also holds for scripts that write no spaces). Ratios are of characters and relative to the median of the corpus,
+so that Chinese, which needs a third of the characters of English, is not all outliers.
 """
 
-from collections import Counter, defaultdict
-from typing import Any, Protocol
+from collections import defaultdict
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.core.errors import DataError
 from headway.data.drift import find_drift, log_lengths, unrelated
 from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun, excerpt
+from headway.data.pair_statistics import describe, examine_cost, examine_tokens, measure
 from headway.data.pairs import Pairs
 from headway.data.symptoms import SYMPTOMS, Side, Sighting, is_blank, name_spaces
 
 WILD, UNLIKELY = 9.0, 3.0  # times off the usual ratio: dropped, reported
 GAP = 40  # characters; short texts reach any ratio by accident ("Yes." - "Ja, das finde ich auch.")
-LONG = 4.0  # times the median length: will cost memory
 MUCH_DRIFT = 0.2  # of the file
 MUCH_UNTRANSLATED = 0.05  # of the pairs; a few names and numbers are the same in both languages
-MUCH_UNKNOWN = 0.01  # of the tokens
 LEAST_PAIRS = 1000  # with fewer a model learns them by heart
-
-Lengths = npt.NDArray[np.int64]  # two rows, source and target
 
 
 class Encoder(Protocol):
@@ -52,9 +49,12 @@ def examine(
 ) -> tuple[Pairs, Report]:
     """The pairs that training will use, and what was found.
 
-    `limit` is the longest side allowed, in words; fewer than `least` pairs are too little data (0 for pairs to be judged by).
+    `limit` is the longest side allowed, in words; fewer than `least` pairs are too little data (0 for pairs to be
+    judged by).
     """
-    seen = Examination(pairs.lines, "pair", lambda i: f"{excerpt(pairs.sources[i], 38)} | {excerpt(pairs.targets[i], 38)}")
+    seen = Examination(
+        pairs.lines, "pair", lambda i: f"{excerpt(pairs.sources[i], 38)} | {excerpt(pairs.targets[i], 38)}"
+    )
     seen.report_unreadable(pairs.problems)
     examine_empty(seen, pairs)
     examine_characters(seen, pairs)
@@ -75,7 +75,8 @@ def examine(
         raise nothing_left(seen, pairs.origin)
     examine_repetitions(seen, pairs, kept)
     if len(kept) < least:
-        message = f"too little data: {count_noun(len(kept), 'pair')}; a model needs at least about {least:,} to learn more than these"
+        message = f"too little data: {count_noun(len(kept), 'pair')}; a model needs at least about {least:,}"
+        message += " to learn more than these"
         seen.report_all("little-data", "warning", message, len(kept))
     statistics = measure(pairs, lengths, kept, unit)
     if tokenizer:
@@ -94,7 +95,7 @@ def examine(
 def nothing_left(seen: Examination, origin: str) -> DataError:
     dropped = {finding.kind: finding.message for finding in seen.finish() if finding.action == "dropped"}
     if "held-out" in dropped:
-        hint = "training and validation hold the same sentences: name other files for validation, or none, and some are set apart."
+        hint = "training and validation hold the same sentences: name another validation file, or none."
     elif "too-long" in dropped:
         hint = "one sentence per line; or allow longer ones: `--data.longest 500`."
     else:
@@ -107,8 +108,14 @@ def words_in(text: str) -> int:
 
 
 def examine_empty(seen: Examination, pairs: Pairs) -> None:
-    source, target = (np.array([is_blank(text) for text in side], dtype=bool) for side in (pairs.sources, pairs.targets))
-    cases = (("the source side", source & ~target), ("the target side", target & ~source), ("both sides", source & target))
+    source, target = (
+        np.array([is_blank(text) for text in side], dtype=bool) for side in (pairs.sources, pairs.targets)
+    )
+    cases = (
+        ("the source side", source & ~target),
+        ("the target side", target & ~source),
+        ("both sides", source & target),
+    )
     where = ", ".join(f"{wrong.sum()} on {side}" for side, wrong in cases if wrong.any())
     seen.drop("empty", source | target, f"with an empty line: {where}")
 
@@ -124,13 +131,21 @@ def examine_characters(seen: Examination, pairs: Pairs) -> None:
             more = f" ({', '.join(name_spaces(texts))})"
         report_sides(seen, symptom.kind, symptom.severity, symptom.words + more, found)
     decomposed = source.decomposed(), target.decomposed()
-    report_sides(seen, "not-normalised", "warning", "Unicode not in the composed form NFC (the same word in two spellings)", decomposed)
+    report_sides(
+        seen,
+        "not-normalised",
+        "warning",
+        "Unicode not in the composed form NFC (the same word in two spellings)",
+        decomposed,
+    )
     (left, left_scripts), (right, right_scripts) = source.foreign(), target.foreign()
     scripts = " and ".join(sorted({*left_scripts, *right_scripts}))
     report_sides(seen, "foreign-script", "note", f"{scripts} letters, rare on their side", (left, right))
 
 
-def report_sides(seen: Examination, kind: str, severity: str, words: str, found: tuple[list[Sighting], list[Sighting]]) -> None:
+def report_sides(
+    seen: Examination, kind: str, severity: str, words: str, found: tuple[list[Sighting], list[Sighting]]
+) -> None:
     excerpts = {sighting.index: sighting.excerpt for sighting in [*found[1], *found[0]]}
     indices = sorted(excerpts)
     counts = {"source": len(found[0]), "target": len(found[1])}
@@ -147,10 +162,16 @@ def examine_alignment(seen: Examination, pairs: Pairs) -> None:
         much = drift.stop - drift.start > MUCH_DRIFT * len(pairs)
         place = f"lines {lines[drift.start]} to {lines[drift.stop - 1]} do not seem to be translations of each other"
         direction = "further down" if drift.shift > 0 else "further up"
-        reason = f"the sources fit the targets {count_noun(abs(drift.shift), 'line')} {direction}" if drift.shift else "no shift mends it"
+        reason = (
+            f"the sources fit the targets {count_noun(abs(drift.shift), 'line')} {direction}"
+            if drift.shift
+            else "no shift mends it"
+        )
         seen.report("drift", range(drift.start, drift.stop), "error" if much else "warning", f"{place}; {reason}")
     elif unrelated(sources, targets):
-        words = "the lengths of sources and targets have nothing to do with each other, as if one side had been shuffled"
+        words = (
+            "the lengths of sources and targets have nothing to do with each other, as if one side had been shuffled"
+        )
         seen.report("unrelated", range(len(sources)), "warning", words)
 
 
@@ -177,66 +198,19 @@ def examine_repetitions(seen: Examination, pairs: Pairs, kept: list[int]) -> Non
             again.append(i)
         first.add((sources[i], targets[i]))
         translations[sources[i]].add(targets[i])
-    seen.report("duplicate", again, "note", f"{count_noun(len(again), 'pair')} seen before, word for word; frequency is information")
+    seen.report(
+        "duplicate",
+        again,
+        "note",
+        f"{count_noun(len(again), 'pair')} seen before, word for word; frequency is information",
+    )
     various = [i for i in kept if len(translations[sources[i]]) > 1]
-    seen.report("several-targets", various, "note", f"{count_noun(len(various), 'pair')} whose source has other translations as well")
+    seen.report(
+        "several-targets",
+        various,
+        "note",
+        f"{count_noun(len(various), 'pair')} whose source has other translations as well",
+    )
     same = [i for i in kept if sources[i] == targets[i]]
     severity = "warning" if len(same) > MUCH_UNTRANSLATED * len(kept) else "note"
     seen.report("untranslated", same, severity, f"{count_noun(len(same), 'pair')} with the same text on both sides")
-
-
-def examine_tokens(
-    seen: Examination, pairs: Pairs, ids: list[list[list[int]]], kept: list[int], unknown: int | None
-) -> dict[str, float]:
-    """What the tokenizer makes of the texts."""
-    tokens = sum(len(side[i]) for side in ids for i in kept)
-    words = sum(len(side[i].split()) for side in (pairs.sources, pairs.targets) for i in kept)
-    lost = {i: sum(side[i].count(unknown) for side in ids) for i in kept} if unknown is not None else {}
-    lines = [i for i, count in lost.items() if count]
-    share = sum(lost.values()) / max(tokens, 1)
-    severity = "warning" if share > MUCH_UNKNOWN else "note"
-    seen.report("unknown-tokens", lines, severity, f"{count_noun(len(lines), 'pair')} with unknown tokens ({share:.2%} of all tokens)")
-    longest = max(len(side[i]) for side in ids for i in kept)
-    return {"tokens": tokens, "per_word": tokens / max(words, 1), "unknown": share, "longest": longest}
-
-
-def examine_cost(seen: Examination, lengths: Lengths, kept: list[int], unit: str) -> dict[str, Any]:
-    """Attention costs the square of the length: which lines take the memory."""
-    longer = lengths[:, kept].max(axis=0)
-    cost = longer.astype(np.float64) ** 2
-    order = np.argsort(-longer, kind="stable")
-    bound = LONG * max(1.0, float(np.median(longer)))
-    long = [int(j) for j in order if longer[j] > bound]
-    share = float(cost[long].sum() / max(cost.sum(), 1.0))
-    message = f"{count_noun(len(long), 'pair')} over {LONG:.0f} times as long as the median, up to {longer.max():,} {unit}"
-    seen.report("costly", [kept[j] for j in long], "note", f"{message}, with {share:.0%} of the cost of attention ({unit} squared)")
-    hundredth = order[: max(1, len(kept) // 100)]
-    return {
-        "longest_lines": [seen.lines[kept[int(j)]] for j in order[:5]],
-        "share_of_longest_hundredth": float(cost[hundredth].sum() / max(cost.sum(), 1.0)),
-    }
-
-
-def measure(pairs: Pairs, lengths: Lengths, kept: list[int], unit: str) -> dict[str, Any]:
-    """Sizes of what is kept."""
-    statistics: dict[str, Any] = {"lines": len(kept), "unit": unit}
-    for name, texts, row in zip(("source", "target"), (pairs.sources, pairs.targets), lengths[:, kept], strict=True):
-        words = Counter(word for i in kept for word in texts[i].split())
-        statistics[name] = {
-            "words": words.total(), "vocabulary": len(words), "characters": sum(len(texts[i]) for i in kept),
-            "mean": float(row.mean()), "median": float(np.median(row)), "max": int(row.max()),
-        }  # fmt: skip
-    ratios = [(len(pairs.sources[i]) + 1) / (len(pairs.targets[i]) + 1) for i in kept]
-    statistics["ratio_median"] = float(np.median(ratios))
-    return statistics
-
-
-def describe(statistics: dict[str, Any]) -> tuple[str, ...]:
-    """The sizes of both sides in words."""
-    rows = []
-    for side in ("source", "target"):
-        numbers = statistics[side]
-        size = f"{numbers['words']:,} words ({numbers['vocabulary']:,} different)"
-        spread = f"mean {numbers['mean']:.1f}, median {numbers['median']:.0f}, at most {numbers['max']:,}"
-        rows.append(f"{side}: {size}; {statistics['unit']} per line: {spread}")
-    return tuple(rows)

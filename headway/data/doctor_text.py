@@ -1,7 +1,7 @@
 """The doctor of a plain text for a language model: reads along while the text is counted, so that one pass does both.
 
-Reported, never changed: damaged characters, repeated lines and documents, very long lines, nearly empty documents, line ends of
-Windows, and too little text. Nothing is dropped: what a text repeats or misspells may be what it is about.
+Reported, never changed: damaged characters, repeated lines and documents, very long lines, nearly empty documents, line
+ends of Windows, and too little text. Nothing is dropped: what a text repeats or misspells may be what it is about.
 """
 
 import unicodedata
@@ -128,9 +128,13 @@ class TextDoctor:
         if kind == "repeated-line":
             share = count / max(1, self.lines)
             severity = "warning" if share > MUCH_REPEATED else "note"
-            message = f"{count_noun(count, 'line')} of {REPEATABLE} characters or more seen before ({share:.1%} of all lines)"
+            message = (
+                f"{count_noun(count, 'line')} of {REPEATABLE} characters or more seen before ({share:.1%} of all lines)"
+            )
         elif kind == "repeated-document":
-            message = f"{count_noun(count, 'document')} seen before, word for word; held-out text may be known from training"
+            message = (
+                f"{count_noun(count, 'document')} seen before, word for word; held-out text may be known from training"
+            )
         elif kind == "short-document":
             message = f"{count_noun(count, 'document')} of less than {SHORT_DOCUMENT} characters"
         lines = tuple(dict.fromkeys(line if place == "line" else document for line, document, _ in found))

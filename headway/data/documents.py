@@ -30,7 +30,7 @@ def pieces(file: InputFile) -> Pieces:
 
 
 def break_before(text: str) -> int:
-    """Where to cut: before the last single space that a word follows; at the end if there is none (or the rest is long)."""
+    """Where to cut: before the last single space that a word follows; at the end if there is none near it."""
     cut = text.rfind(" ")
     while cut > 0 and (text[cut - 1].isspace() or cut + 1 >= len(text) or text[cut + 1].isspace()):
         cut = text.rfind(" ", 0, cut)

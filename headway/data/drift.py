@@ -1,11 +1,12 @@
 """Where two files that should be parallel stop being parallel, judged by the lengths of their lines.
 
-A long sentence has a long translation (Gale and Church 1993). With lengths a_i, b_j in characters and their usual ratio m,
+A long sentence has a long translation (Gale and Church 1993). With lengths a_i, b_j in characters and their usual
+ratio m,
 
     c(i, j) = min(1, |log a_i - log b_j - log m|)
 
-is small when line i and line j belong together and larger when they met by accident. One line too many in one of the files
-shows as costs that are low at shift 0 before it and at shift 1 after it.
+is small when line i and line j belong together and larger when they met by accident. One line too many in one of the
+files shows as costs that are low at shift 0 before it and at shift 1 after it.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ SHORTEST = 15  # lines; a shorter stretch of accidents is not called a drift
 
 @dataclass(frozen=True)
 class Drift:
-    """Pairs start:stop do not belong together; with `shift` = k, source i fits target i + k. Shift 0: no shift explains it."""
+    """Pairs start:stop do not fit; with `shift` = k, source i fits target i + k. Shift 0: no shift explains it."""
 
     start: int
     stop: int
@@ -43,8 +44,8 @@ def costs(a: Array, b: Array) -> Array:
 def first_drift(sources: Sequence[str], targets: Sequence[str]) -> int:
     """For files of different length: the index of the first line (of either) that has lost its partner.
 
-    The longer file has `extra` lines too many; they are put where the sum of the costs becomes least, one after the other:
-    best_s[k] = least cost of the first k lines of the shorter file if s extra lines have been skipped by then.
+    The longer file has `extra` lines too many; they are put where the sum of the costs becomes least, one after the
+    other: best_s[k] = least cost of the first k lines of the shorter file if s extra lines have been skipped by then.
     """
     longer, shorter = (sources, targets) if len(sources) > len(targets) else (targets, sources)
     a, b = log_lengths(longer), log_lengths(shorter)
@@ -68,9 +69,9 @@ def first_drift(sources: Sequence[str], targets: Sequence[str]) -> int:
 def is_drift(a: Array, b: Array, place: int) -> bool:
     """Whether lines `place`: of the shorter file fit their partners no better than lines that meet by accident.
 
-    The search above always finds some place, because among many shifts one fits a few last lines best by accident. It is believed
-    if c(i, i) after the place is nearer to the cost of accidents than to the cost of partners before the place, for more than
-    a few lines.
+    The search above always finds some place, because among many shifts one fits a few last lines best by accident. It
+    is believed if c(i, i) after the place is nearer to the cost of accidents than to the cost of partners before the
+    place, for more than a few lines.
     """
     n = len(b)
     if n - place < FEW:
@@ -82,11 +83,12 @@ def is_drift(a: Array, b: Array, place: int) -> bool:
 
 
 def find_drift(sources: Sequence[str], targets: Sequence[str]) -> Drift | None:
-    """For files of equal length: the worst stretch in which lines fit their partners no better than the neighbours' partners.
+    """For files of equal length: the worst stretch in which lines fit their partners no better than their neighbours.
 
-    x_i = c(i, i) - mean_k c(i, i + k) + delta / 2, where delta is how much better a partner usually fits than a neighbour.
-    The sum of x falls where the files are parallel and climbs where they are not; the stretch of the largest sum is a drift if
-    that sum is out of reach of a walk that falls by delta / 2 per step: P(max > t) ~ n exp(-delta t / var), here 1 in 100,000.
+    x_i = c(i, i) - mean_k c(i, i + k) + delta / 2, where delta is how much better a partner usually fits than a
+    neighbour. The sum of x falls where the files are parallel and climbs where they are not; the stretch of the largest
+    sum is a drift if that sum is out of reach of a walk that falls by delta / 2 per step: P(max > t) ~ n exp(-delta t /
+    var), here 1 in 100,000.
     """
     n = len(sources)
     if n < 4 * SHORTEST:
@@ -110,7 +112,7 @@ def find_drift(sources: Sequence[str], targets: Sequence[str]) -> Drift | None:
 
 
 def unrelated(sources: Sequence[str], targets: Sequence[str]) -> bool:
-    """Whether lengths vary on both sides and yet say nothing about each other, as if one of the files had been shuffled."""
+    """Whether lengths vary on both sides and yet do not correlate, as if one of the files had been shuffled."""
     a, b = log_lengths(sources), log_lengths(targets)
     if len(a) < 100 or min(a.std(), b.std()) < 0.2:
         return False

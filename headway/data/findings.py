@@ -18,7 +18,7 @@ MOST_LINES, MOST_EXAMPLES = 20, 3
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is odd about `count` items: where (the first 20), how it looks, how grave it is, what is done about it."""
+    """One thing that is odd about `count` items: where (the first 20), examples, how grave it is, what is done."""
 
     kind: str
     count: int
@@ -95,8 +95,8 @@ class Examination:
         if indices:
             examples = examples or [self.show(i) for i in indices[:MOST_EXAMPLES]]
             lines = tuple(self.lines[i] for i in indices[:MOST_LINES])
-            shown = tuple(examples[:MOST_EXAMPLES])
-            self.findings.append(Finding(kind, len(indices), lines, shown, severity, action, message, self.place))
+            first = tuple(examples[:MOST_EXAMPLES])
+            self.findings.append(Finding(kind, len(indices), lines, first, severity, action, message, self.place))
 
     def drop(self, kind: str, wrong: npt.NDArray[np.bool_], words: str) -> None:
         """Drop the items that are wrong and still alive, and report them."""

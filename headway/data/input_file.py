@@ -1,7 +1,7 @@
 """The one way a person's text file is opened: plain or `.gz`, UTF-8, a file or standard input.
 
-Every reader goes through here, so that a file which is missing, empty, binary, half copied or in another encoding is named in the
-same words everywhere, with the command that converts it. A byte order mark is tolerated.
+Every reader goes through here, so that a file which is missing, empty, binary, half copied or in another encoding is
+named in the same words everywhere, with the command that converts it. A byte order mark is tolerated.
 """
 
 import codecs
@@ -138,8 +138,8 @@ def split_lines(text: str) -> list[str]:
     """The lines without their ends; a last line counts whether or not it is ended.
 
     Lines end at `\\n` or `\\r\\n`, and at a lone `\\r` only in a text without a single `\\n` (old Macintosh). Never use
-    `str.splitlines` here: it also cuts at U+2028, U+0085, form feeds ..., which stand inside sentences of crawled text, and
-    every such cut shifts one side of a parallel corpus against the other.
+    `str.splitlines` here: it also cuts at U+2028, U+0085, form feeds ..., which stand inside sentences of crawled text,
+    and every such cut shifts one side of a parallel corpus against the other.
     """
     if "\n" not in text:
         text = text.replace("\r", "\n")
@@ -175,7 +175,7 @@ def zero_byte(block: bytes, line: int, path: str) -> DataError:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block begins: its line, the bytes of that line before it, and whether text before it was UTF-8 beyond ASCII."""
+    """Where a block begins: its line, the bytes of that line before it; `foreign`: the text so far was not all ASCII."""
 
     line: int
     column: int
@@ -188,7 +188,7 @@ def after_last_line_end(block: bytes, column: int) -> int:
 
 
 def not_utf8(data: bytes, position: int, after: bytes, place: Place, path: str) -> DataError:
-    """Where the text stops being UTF-8, and whether the whole file is in another encoding or only some bytes are broken."""
+    """Where the text stops being UTF-8, and whether the file is in another encoding or only some bytes are broken."""
     begin = data.rfind(b"\n", 0, position) + 1
     line, byte = place.line + data.count(b"\n", 0, position), position - begin + 1 + (place.column if begin == 0 else 0)
     guess = data[max(begin, position - 20) : position + 20].split(b"\n")[0].decode("cp1252", "replace")
@@ -197,7 +197,9 @@ def not_utf8(data: bytes, position: int, after: bytes, place: Place, path: str) 
     if place.foreign or any(c > "\x7f" and c != "\ufffd" for c in readable):
         # Good UTF-8 elsewhere: converting the whole file from Latin-1 would spoil what is good.
         return DataError(f"{message}; the rest is, so a few bytes are broken", convert(path, "UTF-8", "-c "))
-    return DataError(f'{message}; read as Latin-1 (windows-1252) it says "{excerpt(guess)}"', convert(path, "WINDOWS-1252"))
+    return DataError(
+        f'{message}; read as Latin-1 (windows-1252) it says "{excerpt(guess)}"', convert(path, "WINDOWS-1252")
+    )
 
 
 def convert(path: str, encoding: str, options: str = "") -> str:

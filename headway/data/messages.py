@@ -9,7 +9,7 @@ def display_name(path: str) -> str:
 
 
 def excerpt(text: str, width: int = 80) -> str:
-    """A text short and harmless enough for a message: what cannot be seen (or would steer a terminal) is written as a code."""
+    """A text short and safe enough for a message: what is invisible or steers a terminal is written as a code."""
     short = text if len(text) <= width else text[: width - 3] + "..."
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
 

@@ -1,11 +1,12 @@
 """Pairs of sentences from two aligned text files, TSV, CSV, JSON lines, TMX or standard input.
 
-What is read is one line per text: white space around it is removed, and a line break inside it (a quoted CSV cell, a JSON string,
-a TMX segment) becomes a space, because a model that is asked line by line never meets one. Nothing else is changed: not the
-Unicode form, not the case, not the inner spaces; the doctor (`headway/data/doctor.py`) reports what is odd about those.
+What is read is one line per text: white space around it is removed, and a line break inside it (a quoted CSV cell, a
+JSON string, a TMX segment) becomes a space, because a model that is asked line by line never meets one. Nothing else is
+changed: not the Unicode form, not the case, not the inner spaces; the doctor (`headway/data/doctor.py`) reports what is
+odd about those.
 
-A row that cannot be read becomes a `Problem` and the rest is kept; if more than half cannot be read, the file is not what it was
-taken for, and that is an error. Two files with different numbers of lines are always an error.
+A row that cannot be read becomes a `Problem` and the rest is kept; if more than half cannot be read, the file is not
+what it was taken for, and that is an error. Two files with different numbers of lines are always an error.
 """
 
 import hashlib
@@ -17,13 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from headway.core.errors import DataError, UsageError, raise_all
+from headway.core.errors import DataError, UsageError
 from headway.data.columns import HINT, Languages, Row
 from headway.data.drift import first_drift
 from headway.data.input_file import InputFile, split_lines
 from headway.data.messages import display_name, excerpt
 from headway.data.readers import READERS
-from headway.data.rows import Problem
+from headway.data.rows import Problem, raise_unreadable
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ class Pairs:
 
 
 def read_pairs(
-    source: str | None = None, target: str | None = None, pairs: str | None = None, languages: tuple[str, str] | None = None
+    source: str | None = None,
+    target: str | None = None,
+    pairs: str | None = None,
+    languages: tuple[str, str] | None = None,
 ) -> Pairs:
     """Pairs from `source` and `target` (two text files, line by line) or from `pairs` (one file with both, or "-")."""
     if pairs is not None and source is None and target is None:
@@ -118,25 +122,11 @@ def collect_rows(rows: Iterable[Row | Problem], origin: str) -> Pairs:
             bad.append(row)
         else:
             good.append((row[0], one_line(row[1]), one_line(row[2])))
-    if len(bad) > len(good):
-        raise_unreadable(bad, len(good), origin)
+    raise_unreadable(bad, len(good), origin, HINT, "unit" if ".tmx" in origin else "line")
     if not good:
         raise DataError(f"{display_name(origin)} holds no pairs", "expected one pair per line after the header.")
     lines, sources, targets = zip(*good, strict=True)
     return Pairs(sources, targets, lines, origin, tuple(bad))
-
-
-def raise_unreadable(bad: list[Problem], good: int, origin: str) -> None:
-    """All reasons at once; lines with the same one are reported together."""
-    unit = "unit" if ".tmx" in origin else "line"
-    title = f"{display_name(origin)} cannot be used, {len(bad)} of {len(bad) + good} {unit}s cannot be read"
-    reasons: dict[str, list[Problem]] = {}
-    for problem in bad:
-        reasons.setdefault(problem.message, []).append(problem)
-    again = {message: f" (and {len(same) - 1:,} more {unit}s)" * (len(same) > 1) for message, same in reasons.items()}
-    reported = [f"{unit} {same[0].line} {message}{again[message]}" for message, same in reasons.items()]
-    frequent = max(reasons.values(), key=len)
-    raise_all(reported, DataError, title, frequent[0].hint or HINT)
 
 
 def one_line(text: str) -> str:
@@ -155,7 +145,8 @@ def unequal(sources: list[str], targets: list[str], source: str, target: str) ->
     place = first_drift(sources, targets)
     if place == n:
         message = f"{counts}; the first {n} lines seem to fit, then {display_name(short_name)} ends early"
-        hint = f"copy {display_name(short_name)} again if it was cut short, or keep `head -n {n}` of {display_name(long_name)}."
+        cut, whole = display_name(short_name), display_name(long_name)
+        hint = f"copy {cut} again if it was cut short, or keep `head -n {n}` of {whole}."
         return DataError(message, hint)
     sides = ((source, sources), (target, targets))
     both = [f'{display_name(path)}: "{excerpt(lines[place])}"' for path, lines in sides]

@@ -1,4 +1,4 @@
-"""The table of formats: a suffix, what it is called, and how pairs and documents are read from it (`.gz` of each as well).
+"""The table of formats: how pairs, tables and documents are read from a file of each suffix (`.gz` of each as well).
 
 A new format of pairs is one function `(file, languages) -> rows` and one entry here.
 """
@@ -6,29 +6,31 @@ A new format of pairs is one function `(file, languages) -> rows` and one entry 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from headway.data.columns import Languages, Row, csv_pairs, jsonl_pairs, tsv_pairs
+from headway.data.columns import Languages, Row, csv_pairs, jsonl_pairs, parquet_pairs, tsv_pairs
 from headway.data.documents import jsonl_documents, plain_documents
 from headway.data.input_file import InputFile
-from headway.data.rows import Problem
+from headway.data.rows import Cells, Problem, csv_rows, jsonl_cells, parquet_rows, tsv_rows
 from headway.data.tmx import tmx_pairs
-
-PairReader = Callable[[InputFile, Languages], Iterable[Row | Problem]]
-DocumentReader = Callable[[InputFile], Iterator[Iterator[str]]]
 
 
 @dataclass(frozen=True)
 class Reader:
-    pairs: PairReader
-    documents: DocumentReader = plain_documents
+    """Pairs of sentences; the rows of a table, its header first (None: it is no table); the documents of a text."""
+
+    pairs: Callable[[InputFile, Languages], Iterable[Row | Problem]]
+    rows: Callable[[InputFile], list[Cells | Problem]] | None
+    documents: Callable[[InputFile], Iterator[Iterator[str]]] = plain_documents
 
 
 READERS = {
-    ".tsv": Reader(tsv_pairs),
-    ".csv": Reader(csv_pairs),
-    ".jsonl": Reader(jsonl_pairs, jsonl_documents),
-    ".ndjson": Reader(jsonl_pairs, jsonl_documents),
-    ".tmx": Reader(tmx_pairs),
+    ".tsv": Reader(tsv_pairs, tsv_rows),
+    ".csv": Reader(csv_pairs, csv_rows),
+    ".jsonl": Reader(jsonl_pairs, jsonl_cells, jsonl_documents),
+    ".ndjson": Reader(jsonl_pairs, jsonl_cells, jsonl_documents),
+    ".parquet": Reader(parquet_pairs, parquet_rows),
+    ".tmx": Reader(tmx_pairs, None),
 }
+TABLES = tuple(suffix for suffix, reader in READERS.items() if reader.rows)
 
 
 def read_documents(file: InputFile) -> Iterator[Iterator[str]]:

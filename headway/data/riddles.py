@@ -1,16 +1,17 @@
-"""Nine riddles that separate one mixer from another: small sequences whose last tokens follow from the others by a rule.
+"""Nine riddles that separate one mixer from another: short sequences in which some tokens follow from the others.
 
-A riddle is a function (rng, batch, length) -> (ids "b t", wanted "b t"). `length` counts the tokens of its body, and `wanted` marks the
-tokens that follow from everything before them: a model reads ids[:, :-1] and is asked for ids[:, 1:] where wanted[:, 1:]. All riddles
-share one vocabulary. The chance level of a riddle is what the best constant answer gets.
+A riddle is a function (rng, batch, length) -> (ids "b t", wanted "b t"). `length` counts the tokens
+before the question, and `wanted` marks the tokens that are determined by everything before them: a model reads
+ids[:, :-1] and has to predict ids[:, 1:] where wanted[:, 1:]. All riddles share one vocabulary. The chance level is the
+accuracy of the best constant answer.
 
-    copy       7 3 1 ? 7 3 1            needs a memory of the whole body
+    copy       7 3 1 ? 7 3 1            needs a memory of the whole sequence
     reverse    7 3 1 ? 1 3 7            the same, last in, first out
     sort       7 3 1 ? 1 3 7            needs counts and an order
     induction  4 A B 0 2 A B            needs what came after the same token
     recall     x 7 y 3 ? y 3 x 7        needs a memory that is addressed by content
-    parity     0 1 1 0 1 ? 1            needs a state that every bit can turn
-    memory     7 . . . . . . ? 7        needs a state that nothing turns
+    parity     0 1 1 0 1 ? 1            needs a state that every bit can change
+    memory     7 . . . . . . ? 7        needs a state that filler does not change
     brackets   ( [ ] ( ) )              needs a stack
     listops    MAX 2 MIN 4 7 ] 0 ] ? 4  needs a stack and arithmetic
 """
@@ -33,25 +34,25 @@ Riddle = tuple[Int[np.ndarray, "b t"], Bool[np.ndarray, "b t"]]
 
 
 def copy(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Random digits, then the same digits. Chance 1/10. Hochreiter & Schmidhuber 1997; Graves et al. 2014, arXiv 1410.5401."""
+    """Random digits, then the same digits. Chance 1/10. Hochreiter & Schmidhuber 1997; Graves et al. 2014."""
     body = _digits(rng, batch, length)
-    return _asked(body, body)
+    return _with_answer(body, body)
 
 
 def reverse(rng: np.random.Generator, batch: int, length: int) -> Riddle:
     """Random digits, then the same digits from the last to the first. Chance 1/10."""
     body = _digits(rng, batch, length)
-    return _asked(body, body[:, ::-1])
+    return _with_answer(body, body[:, ::-1])
 
 
 def sort(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Random digits, then the same digits in rising order. Chance 1/10, but whoever repeats the last answer gets up to 1 - 10/length."""
+    """Random digits, then the same in rising order. Chance 1/10; repeating the last answer gets up to 1 - 10/length."""
     body = _digits(rng, batch, length)
-    return _asked(body, np.sort(body, 1))
+    return _with_answer(body, np.sort(body, 1))
 
 
 def induction(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Random digits among which A stands once, followed by B; then A again, and B is asked. Chance 1/10.
+    """Random digits in which A occurs once, followed by B; then A again, and B is to be predicted. Chance 1/10.
 
     Olsson et al. 2022, "In-context learning and induction heads", https://arxiv.org/abs/2209.11895.
     """
@@ -66,18 +67,22 @@ def induction(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 
 
 def recall(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Pairs of a key and a digit, no key twice; then every key in a new order, and its digit is asked. Chance 1/10.
+    """Pairs of a key and a digit, no key twice; then every key in a new order with its digit. Chance 1/10.
 
-    Graves et al. 2014, https://arxiv.org/abs/1410.5401; with many questions: Arora et al. 2023 (Zoology), https://arxiv.org/abs/2312.04927.
+    Graves et al. 2014, https://arxiv.org/abs/1410.5401; with many questions: Arora et al. 2023 (Zoology),
+    https://arxiv.org/abs/2312.04927.
     """
     pairs = length // 2
     if not 1 <= pairs <= len(KEYS):
-        raise ConfigError(f"`recall` of length {length} has {pairs} pairs, expected 1 to {len(KEYS)}", "choose a length from 2 to 129.")
+        raise ConfigError(
+            f"`recall` of length {length} has {pairs} pairs, expected 1 to {len(KEYS)}",
+            "choose a length from 2 to 129.",
+        )
     keys = KEY + rng.permuted(np.tile(np.arange(len(KEYS)), (batch, 1)), axis=1)[:, :pairs]
-    shown = np.stack([keys, _digits(rng, batch, pairs)], 2)
+    given = np.stack([keys, _digits(rng, batch, pairs)], 2)
     order = rng.permuted(np.tile(np.arange(pairs), (batch, 1)), axis=1)
-    asked = np.take_along_axis(shown, order[:, :, None], 1)
-    ids, wanted = _asked(shown.reshape(batch, -1), asked.reshape(batch, -1))
+    asked = np.take_along_axis(given, order[:, :, None], 1)
+    ids, wanted = _with_answer(given.reshape(batch, -1), asked.reshape(batch, -1))
     wanted[:, -2 * pairs :: 2] = False  # the keys are given
     return ids, wanted
 
@@ -85,25 +90,27 @@ def recall(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 def parity(rng: np.random.Generator, batch: int, length: int) -> Riddle:
     """Some bits, 1 to `length` of them with filler before, then 1 if an odd number of them is 1. Chance 1/2.
 
-    The short ones teach the long ones: from long ones alone nothing learns it. Asked once, because a running parity would be written
-    beside the next question and make it one of two bits. Minsky & Papert 1969; Hahn 2020, https://arxiv.org/abs/1906.06755.
+    Lengths vary because no model learns parity from long sequences alone. It is asked for once, at the end: with the
+    parity after every bit as input, the next answer would depend on two bits only. Minsky & Papert 1969; Hahn 2020,
+    https://arxiv.org/abs/1906.06755.
     """
     bits = rng.integers(2, size=(batch, length))
     there = np.arange(length) >= length - rng.integers(1, length + 1, (batch, 1))
-    return _asked(np.where(there, ZERO + bits, FILL), ZERO + (bits * there).sum(1, keepdims=True) % 2)
+    return _with_answer(np.where(there, ZERO + bits, FILL), ZERO + (bits * there).sum(1, keepdims=True) % 2)
 
 
 def memory(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """Long-range copy: a digit, `length` times filler, then the digit again. Chance 1/10. Bengio et al. 1994, doi 10.1109/72.279181."""
+    """A digit, `length` times filler, then the digit again. Chance 1/10. Bengio et al. 1994, doi 10.1109/72.279181."""
     digit = _digits(rng, batch, 1)
-    return _asked(np.concatenate([digit, np.full((batch, length), FILL)], 1), digit)
+    return _with_answer(np.concatenate([digit, np.full((batch, length), FILL)], 1), digit)
 
 
 def brackets(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """A balanced word of two kinds of brackets; at every closing one its kind is asked. Chance 1/2.
+    """A balanced word of two kinds of brackets; at every closing one its kind is to be predicted. Chance 1/2.
 
     All balanced words are equally likely: with r tokens left and h brackets open, the next one opens with probability
-    (h + 2) (r - h) / (2 r (h + 1)) (Arnold & Sleep 1980, doi 10.1145/357084.357091). Dyck-2: Hewitt et al. 2020, arXiv 2010.07515.
+    (h + 2) (r - h) / (2 r (h + 1)) (Arnold & Sleep 1980, doi 10.1145/357084.357091). Dyck-2: Hewitt et al. 2020, arXiv
+    2010.07515.
     """
     length -= length % 2
     _at_least(2, length)
@@ -119,9 +126,10 @@ def brackets(rng: np.random.Generator, batch: int, length: int) -> Riddle:
 
 
 def listops(rng: np.random.Generator, batch: int, length: int) -> Riddle:
-    """MAX, MIN, MED (rounded down) and SUM (modulo 10) of 2 to 5 digits or lists, four lists deep at most; the value is asked. Chance 1/8.
+    """MAX, MIN, MED (rounded down) and SUM (modulo 10) of 2 to 5 digits or lists, then the value. Chance 1/8.
 
-    The expression has `length` tokens or a little less, with filler before. Nangia & Bowman 2018, https://arxiv.org/abs/1804.06028.
+    Lists stand in lists, four deep at most. The expression has `length` tokens or a little less, with filler before.
+    Nangia & Bowman 2018, https://arxiv.org/abs/1804.06028.
     """
     _at_least(4, length)
     body, answer = np.full((batch, length), FILL), np.zeros((batch, 1), np.int64)
@@ -136,10 +144,10 @@ def listops(rng: np.random.Generator, batch: int, length: int) -> Riddle:
             node[i] = inner = _node(rng, left - 1)  # an operator, its members and `]` for one digit
             left -= len(inner)
             places += [(inner, j, depth + 1) for j in range(1, len(inner)) if depth + 1 < DEEP]
-        tokens = _written(tree)
+        tokens = _tokens_of(tree)
         body[row, length - len(tokens) :] = [NUMBER[token] for token in tokens]
         answer[row] = ZERO + value(tree)
-    return _asked(body, answer)
+    return _with_answer(body, answer)
 
 
 def value(tree: list | int) -> int:  # type: ignore[type-arg]
@@ -156,15 +164,17 @@ def _node(rng: np.random.Generator, room: int) -> list:  # type: ignore[type-arg
     return [OPERATORS[rng.integers(4)], *members]
 
 
-def _written(tree: list | int) -> list[str]:  # type: ignore[type-arg]
-    return [str(tree)] if isinstance(tree, int) else [tree[0], *(token for m in tree[1:] for token in _written(m)), "]"]
+def _tokens_of(tree: list | int) -> list[str]:  # type: ignore[type-arg]
+    return (
+        [str(tree)] if isinstance(tree, int) else [tree[0], *(token for m in tree[1:] for token in _tokens_of(m)), "]"]
+    )
 
 
 def _digits(rng: np.random.Generator, batch: int, length: int) -> Int[np.ndarray, "b t"]:
     return ZERO + rng.integers(10, size=(batch, length))
 
 
-def _asked(body: Int[np.ndarray, "b t"], answer: Int[np.ndarray, "b s"]) -> Riddle:
+def _with_answer(body: Int[np.ndarray, "b t"], answer: Int[np.ndarray, "b s"]) -> Riddle:
     ids = np.concatenate([body, np.full((len(body), 1), ASK), answer], 1)
     return ids, _last(ids, answer.shape[1])
 

@@ -1,16 +1,19 @@
-"""Rows of a table: the cells of a TSV or CSV line, or the object of a JSON line, each with the line it begins in.
+"""Rows of a table: the cells of a TSV, CSV or Parquet row or the object of a JSON line, with the line it begins in.
 
-A row that cannot be read becomes a `Problem`, so that one bad line of a million is reported and does not end the reading. TSV has no
-quoting and no escapes: a cell is what stands between two tabs.
+A row that cannot be read becomes a `Problem`, so that one bad line of a million is reported and does not end the
+reading. TSV has no quoting and no escapes: a cell is what stands between two tabs.
 """
 
 import csv
+import io
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from headway.core.errors import DataError, together
 from headway.data.input_file import InputFile
+from headway.data.messages import display_name, list_names
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def filled_lines(file: InputFile) -> list[str]:
 
 
 def delimiter(lines: list[str]) -> str:
-    """Comma, semicolon (spreadsheets of half of Europe) or tab: the one that cuts the first rows most evenly into columns."""
+    """Comma, semicolon (spreadsheets of half of Europe) or tab: the one that cuts the first rows most evenly."""
 
     def evenness(candidate: str) -> int:
         rows = csv.reader((line + "\n" for line in lines[:50]), delimiter=candidate)
@@ -89,6 +92,73 @@ def jsonl_rows(file: InputFile) -> Iterator[tuple[int, dict[str, object]] | Prob
             yield Problem(number, f"is {kind_of(value)}, expected an object in braces", hint)
 
 
+def jsonl_cells(file: InputFile) -> list[Cells | Problem]:
+    """The keys of the first object as a header (line 0), then the values of every object as cells."""
+    names: list[str] = []
+    rows: list[Cells | Problem] = []
+    for row in jsonl_rows(file):
+        if isinstance(row, Problem):
+            rows.append(row)
+            continue
+        number, value = row
+        if not names:
+            names = list(value)
+            rows.insert(0, (0, names))
+        missing = [name for name in names if name not in value]
+        keys = f"has no key {list_names(missing)}; its keys are {list_names(value)}"
+        rows.append(Problem(number, keys) if missing else (number, [cell_text(value[name]) for name in names]))
+    return rows
+
+
+def parquet_rows(file: InputFile) -> list[Cells | Problem]:
+    """The names of the columns as a header (line 0), then the rows, counted from 1."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError as problem:
+        hint = "`pip install pyarrow`, or save the table as CSV or JSON lines."
+        raise DataError(
+            f"{file} is Parquet, and the package `pyarrow` that reads it is not installed", hint
+        ) from problem
+    with file.open() as data:
+        try:
+            table = parquet.read_table(io.BytesIO(data.read()))
+        except (ArrowException, OSError) as problem:
+            raise DataError(f"{file} is not Parquet: {problem}", "copy the file again.") from problem
+    columns = [[cell_text(value) for value in column.to_pylist()] for column in table.columns]
+    rows = zip(*columns, strict=True)
+    return [(0, list(table.column_names)), *((number, list(row)) for number, row in enumerate(rows, 1))]
+
+
+def cell_text(value: object) -> str:
+    """A value as it would stand in a TSV cell: text as it is, nothing for null, everything else as in JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def raise_unreadable(bad: Sequence[Problem], good: int, origin: str, hint: str, unit: str = "line") -> None:
+    """Raise if more rows are bad than good, with all reasons at once; rows with the same one are reported together."""
+    if len(bad) <= good:
+        return
+    title = f"{display_name(origin)} cannot be used, {len(bad)} of {len(bad) + good} {unit}s cannot be read"
+    reasons: dict[str, list[Problem]] = {}
+    for problem in bad:
+        reasons.setdefault(problem.message, []).append(problem)
+    reported = []
+    for message, same in reasons.items():
+        again = f" (and {len(same) - 1:,} more {unit}s)" if len(same) > 1 else ""
+        reported.append(f"{unit} {same[0].line} {message}{again}")
+    frequent = max(reasons.values(), key=len)
+    together(reported, DataError, title, frequent[0].hint or hint)
+
+
 def kind_of(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
     return kinds.get(type(value), "null")

@@ -1,15 +1,15 @@
-"""Several sentences in one line: where they end, so that a translator reads one at a time and nothing is lost on the way.
+"""Several sentences in one line: where they end, so that a translator reads one at a time and nothing is lost.
 
-A sentence ends at `.`, `!`, `?` or `…` (and the closing quotes and brackets behind it) if white space and then something follows
-that does not begin with a small letter, unless the full stop belongs to
+A sentence ends at `.`, `!`, `?` or `…` (and the closing quotes and brackets behind it) if white space and then
+something follows that does not begin with a small letter, unless the full stop belongs to
 
     a title or an abbreviation      Dr. Smith, z. B., vgl. Seite 3, e.g.
     an abbreviated word + number    No. 5, Abb. 3, Jan. 12
-    an initial or an acronym        J. R. R. Tolkien, the U.S. Army        (here a word like `The` still begins a sentence)
+    an initial or an acronym        J. R. R. Tolkien, the U.S. Army    (but a word like `The` begins a sentence)
     an ordinal number               am 3. Oktober, 1. Introduction
 
-`。！？` end a sentence without white space. In doubt a line stays whole: a model that reads two sentences at once does less harm than
-one that reads half of one.
+`。！？` end a sentence without white space. In doubt a line stays whole: a model that reads two sentences at once does
+less harm than one that reads half of one.
 """
 
 import re
@@ -23,41 +23,40 @@ NEAR = 100  # characters on each side that decide
 OPENING = "\"'„“‘‚”«»‹›([{¿¡–—-•*… \u00a0\u202f"
 
 TITLES = frozenset(
-    """Dr Mr Mrs Ms Prof Hr Fr St Ste Mme Mlle MM Mgr Me Sen Rep Gov Gen Col Capt Lt Sgt Rev Hon Messrs Dipl Ing Mag Hrn
-    Frl Univ Jh Jhd Chr""".split()
+    """Dr Mr Mrs Ms Prof Hr Fr St Ste Mme Mlle MM Mgr Me Sen Rep Gov Gen Col Capt Lt Sgt Rev Hon Messrs Dipl Ing Mag
+    Hrn Frl Univ Jh Jhd Chr""".split()
 )
 ABBREVIATIONS = frozenset(
-    """bzw bspw ca cf dt engl evtl franz geb gegr gem gest ggf inkl insb lat max min od resp s sog sogen tel u usf v vgl vs
-    wg zit zzgl approx esp est incl viz env p pp""".split()
+    """bzw bspw ca cf dt engl evtl franz geb gegr gem gest ggf inkl insb lat max min od resp s sog sogen tel u usf v
+    vgl vs wg zit zzgl approx esp incl viz env p pp""".split()
 )
 NUMBERED = frozenset(
-    """No Nos no Nr Nrn Fig Figs Abb Tab Tbl Art Abs Kap Bd Vol Bde Ziff Eq Sec Sect Ch Chap Ref S Anm Aufl chap vol art fig
-    Jan Feb Mar Mär Apr Jun Jul Aug Sep Sept Oct Okt Nov Dec Dez""".split()
+    """No Nos no Nr Nrn Fig Figs Abb Tab Tbl Art Abs Kap Bd Vol Bde Ziff Eq Sec Sect Ch Chap Ref S Anm Aufl chap vol
+    art fig Jan Feb Mar Mär Apr Jun Jul Aug Sep Sept Oct Okt Nov Dec Dez""".split()
 )
 IN_NAMES = frozenset("Inc Ltd Co Corp Bros Jr Sr Ph.D a.m p.m A.M P.M".split())
 # Words that begin a sentence more often than a name.
 STARTERS = frozenset(
-    """The A An He She It They We I You This That These Those There Here But And Or So If When While Then What Why How Who
-    Where In On At As For From With After Before Since Although However Its His Her Their Our My Your No Not All Some Many
-    Most Now Yet Only
-    Der Die Das Den Dem Des Ein Eine Einen Einem Einer Er Sie Es Wir Ich Du Ihr Man Aber Und Oder Doch Denn Wenn Als Da Dann
-    Dort Hier Im Am Auf Aus Bei Mit Nach Seit Von Vor Zu Zum Zur Was Wer Wie Wo Warum Nun Nur Auch Jetzt Diese Dieser Dieses
-    Sein Seine Ihre Kein Keine Nicht Alle Viele
-    Le La Les Un Une Des Il Elle Ils Elles On Nous Vous Je Tu Ce Cette Ces Mais Et Ou Donc Si Quand Alors Dans En Au Aux Avec
-    Pour Sur Après Avant""".split()
+    """The A An He She It They We I You This That These Those There Here But And Or So If When While Then What Why
+    How Who Where In On At As For From With After Before Since Although However Its His Her Their Our My Your No
+    Not All Some Many Most Now Yet Only Der Die Das Den Dem Des Ein Eine Einen Einem Einer Er Sie Es Wir Ich Du
+    Ihr Man Aber Und Oder Doch Denn Wenn Als Da Dann Dort Hier Im Am Auf Aus Bei Mit Nach Seit Von Vor Zu Zum Zur
+    Was Wer Wie Wo Warum Nun Nur Auch Jetzt Diese Dieser Dieses Sein Seine Ihre Kein Keine Nicht Alle Viele Le La
+    Les Un Une Des Il Elle Ils Elles On Nous Vous Je Tu Ce Cette Ces Mais Et Ou Donc Si Quand Alors Dans En Au Aux
+    Avec Pour Sur Après Avant""".split()
 )
 ORDINAL_AFTER = frozenset(
-    "am im vom zum beim ab bis der die das den dem des dieser diesem und oder seit ins ein eine einen einem einer".split()
+    "am im vom zum beim ab bis der die das den dem des dieser diesem und oder seit ins ein eine einen einem".split()
 )
 ORDINAL_BEFORE = frozenset(
-    """Januar Februar März April Mai Juni Juli August September Oktober November Dezember Jahrhundert Jahrhunderts Klasse
-    Stock Platz Auflage Kapitel Weltkrieg Weltkriegs Mal Geburtstag Bundesliga""".split()
+    """Januar Februar März April Mai Juni Juli August September Oktober November Dezember Jahrhundert Jahrhunderts
+    Klasse Stock Platz Auflage Kapitel Weltkrieg Weltkriegs Mal Geburtstag Bundesliga""".split()
 )
 
 
 @dataclass(frozen=True)
 class SplitLine:
-    """The sentences of a line, and the white space around them: `spaces[i]` stands before sentence i, the last one at the end."""
+    """The sentences of a line and the white space around them: `spaces[i]` before sentence i, the last at the end."""
 
     sentences: tuple[str, ...]
     spaces: tuple[str, ...]

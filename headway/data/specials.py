@@ -1,8 +1,8 @@
 """The 24 special symbols that every vocabulary begins with.
 
-They are reserved from the first day, so that a run can later be fine-tuned on a task it was not made for (masked words, pairs of
-segments, tags, placeholders, term hints) without a new vocabulary. No text can spell them: tokenizers of bytes write `⟨` as three
-byte letters, and in the tokenizers of words and characters the signs `⟨` and `⟩` stand alone.
+They are reserved from the first day, so that a run can later be fine-tuned on a task it was not made for (masked words,
+pairs of segments, tags, placeholders, term hints) without a new vocabulary. No text can spell them: tokenizers of bytes
+write `⟨` as three byte letters, and in the tokenizers of words and characters the signs `⟨` and `⟩` stand alone.
 """
 
 SPECIALS = (

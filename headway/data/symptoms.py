@@ -1,7 +1,8 @@
 """What can be wrong with the characters of a text, and how to see it.
 
-Each symptom is one pattern that runs over a whole side of the corpus at once (joined by line ends), which is some fifty times
-faster than line by line. The patterns are made to stay silent on good text of any language; what each must not match is said beside it.
+Each symptom is one pattern that runs over a whole side of the corpus at once (joined by line ends), which is some fifty
+times faster than line by line. The patterns are made to stay silent on good text of any language; what each must not
+match is said beside it.
 """
 
 import re
@@ -17,28 +18,33 @@ from headway.data.messages import excerpt
 # How the bytes 0x80-0xBF, which continue a character in UTF-8, look after being read as Latin-1 or windows-1252.
 CONTINUATIONS = "".join(map(chr, range(0x80, 0xC0))) + bytes(range(0x80, 0xC0)).decode("cp1252", "ignore")
 CONTINUED = f"[{CONTINUATIONS}]"
-# Not `ß“`, `Ä“` or `é »`, which good text has before a closing quote: Ä and Å count only inside a word, others only in a run.
+# Not `ß“`, `Ä“` or `é »`, which good text has before a closing quote: Ä and Å count only inside a word, others only in
+# a run.
 MOJIBAKE = (
     f"[ÂÃ]{CONTINUED}|[ÄÅ]{CONTINUED}(?=[^\\W\\d_])|â[€\x80]{CONTINUED}|(?:[ÐÑ]{CONTINUED}){{2}}|ðŸ{CONTINUED}|ï»¿|"
     f"(?:[ãäåæçèé]{CONTINUED}{{2}}){{2}}"
 )
-# Letters that print exactly like Latin ones, as codes, because nobody could tell them apart here. Not the Greek mu, Delta or pi,
-# which stand beside Latin letters in good text.
+# Letters that print exactly like Latin ones, as codes, because nobody could tell them apart here. Not the Greek mu,
+# Delta or pi, which stand beside Latin letters in good text.
 CYRILLIC_TWINS = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501"  # a e o p c y x i j s h d
-CYRILLIC_CAPITALS = (
-    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"  # A B E K M H O P C T Y X I J S
-)
-GREEK_TWINS = "\u03bf\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"  # o A B E Z H I K M N O P T Y X
+# A B E K M H O P C T Y X I J S
+CYRILLIC_CAPITALS = "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+# o A B E Z H I K M N O P T Y X
+GREEK_TWINS = "\u03bf\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
 LOOKALIKES = CYRILLIC_TWINS + CYRILLIC_CAPITALS + GREEK_TWINS
 LATIN = "A-Za-z\u00c0-\u024f"
 ODD_SPACE = {
     "\t": "tab", "\v": "vertical tab", "\f": "form feed", "\u00a0": "no-break space", "\u200b": "zero width space",
-    "\u2028": "line separator", "\u2029": "paragraph separator", "\u202f": "narrow no-break space", "\u3000": "ideographic space",
+    "\u2028": "line separator", "\u2029": "paragraph separator", "\u202f": "narrow no-break space",
+    "\u3000": "ideographic space",
     "\ufeff": "byte order mark",
 }  # fmt: skip
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 # A script outside these lists is not judged; the East Asian ones are one, because their texts mix them.
-ALPHABETS = "LATIN CYRILLIC GREEK ARMENIAN GEORGIAN HEBREW ARABIC DEVANAGARI BENGALI GURMUKHI GUJARATI TAMIL TELUGU KANNADA THAI LAO"
+ALPHABETS = (
+    "LATIN CYRILLIC GREEK ARMENIAN GEORGIAN HEBREW ARABIC DEVANAGARI BENGALI GURMUKHI GUJARATI TAMIL TELUGU KANNADA "
+    "THAI LAO"
+)
 EAST_ASIAN = "CJK HIRAGANA KATAKANA HANGUL BOPOMOFO"
 SCRIPTS = {name: name.title() for name in ALPHABETS.split()} | dict.fromkeys(EAST_ASIAN.split(), "East Asian")
 
@@ -92,7 +98,9 @@ class Side:
             if not found or found[-1].index != index:
                 column = place - int(self.starts[index])
                 text = self.texts[index]
-                found.append(Sighting(int(index), excerpt(("..." if column > 30 else "") + text[max(0, column - 30) :])))
+                found.append(
+                    Sighting(int(index), excerpt(("..." if column > 30 else "") + text[max(0, column - 30) :]))
+                )
         return found
 
     def decomposed(self) -> list[Sighting]:
@@ -120,7 +128,7 @@ class Side:
 
 
 def script_of(letter: str) -> str:
-    """The script of a letter by the first word of its Unicode name; empty for signs (`MICRO SIGN`) and unlisted scripts."""
+    """The script of a letter by the first word of its Unicode name; empty for signs and unlisted scripts."""
     return SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0], "")
 
 

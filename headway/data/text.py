@@ -1,7 +1,7 @@
 """Text of any size, read piece by piece: a file, a folder of files, JSONL with a field `text`, `.gz` of these.
 
-A document is a series of pieces of some 64 thousand characters; nothing ever holds a whole file. Each file is UTF-8; one that is not
-stops the reading with its line, and what is no text at all inside a folder is left out and reported.
+A document is a series of pieces of some 64 thousand characters; nothing ever holds a whole file. Each file is UTF-8;
+one that is not stops the reading with its line, and what is no text at all inside a folder is left out and reported.
 """
 
 import hashlib
@@ -23,7 +23,9 @@ class Text:
     """All text under a path."""
 
     path: str
-    skipped: dict[str, str] = field(default_factory=dict, compare=False)  # files of a folder that are not text, and what they are
+    skipped: dict[str, str] = field(
+        default_factory=dict, compare=False
+    )  # files of a folder that are not text, and what they are
 
     @cached_property
     def files(self) -> list[Path]:

@@ -1,10 +1,11 @@
 """Translation memories: TMX, read as a stream, so that a memory of gigabytes costs only the texts that are kept.
 
-    <tu> <tuv xml:lang="en"><seg>Click <bpt i="1">&lt;b&gt;</bpt>here<ept i="1">&lt;/b&gt;</ept>.</seg></tuv> <tuv ...> </tu>
+    <tu> <tuv xml:lang="en"><seg>Click <bpt i="1">&lt;b&gt;</bpt>here<ept i="1">&lt;/b&gt;</ept>.</seg></tuv> <tuv ...>
+    </tu>
 
-The codes inside `bpt`, `ept`, `ph`, `it` and `ut` are formatting of another program and dropped; the text of `hi` is text.
-An external DTD may be named (most memories name `tmx14.dtd`) and is never fetched. Entity declarations are refused, because
-nested ones grow a few lines into gigabytes.
+The codes inside `bpt`, `ept`, `ph`, `it` and `ut` are formatting of another program and dropped; the text of `hi` is
+text. An external DTD may be named (most memories name `tmx14.dtd`) and is never fetched. Entity declarations are
+refused, because nested ones grow a few lines into gigabytes.
 """
 
 from collections import Counter
@@ -115,7 +116,9 @@ def elements(file: InputFile) -> Iterator[ElementTree.Element]:
         hint = "the file is damaged or was only half copied; `xmllint --noout` shows every error."
         raise DataError(f"{file} is not well-formed XML: {problem}", hint) from problem
     except (LookupError, ValueError) as problem:
-        raise DataError(f"{file} has an encoding that cannot be read: {problem}", "save the memory as UTF-8.") from problem
+        raise DataError(
+            f"{file} has an encoding that cannot be read: {problem}", "save the memory as UTF-8."
+        ) from problem
 
 
 class EntityGuard:

@@ -1,7 +1,8 @@
 """Text tokenized once into a file of the run, with a note beside it that says what it was made from.
 
-The note (`train.tokens.json`) holds the fingerprints of the text and of the tokenizer, the part of the text, and its size in bytes.
-As long as these fit, the file is used as it is: `--resume` tokenizes nothing, and nobody reads the text again to count its bytes.
+The note (`train.tokens.json`) holds the fingerprints of the text and of the tokenizer, the part of the text, and its
+size in bytes. As long as these fit, the file is used as it is: `--resume` tokenizes nothing, and nobody reads the text
+again to count its bytes.
 """
 
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ class TokenFile:
 
 
 def tokenize_part(part: Part, tokenizer: Tokenizer, path: Path) -> TokenFile:
-    """The tokens of a part, written to `path` whole or not at all, or found there if they were made from the same things."""
+    """The tokens of a part: found at `path` if they were made from the same things, otherwise written there."""
     source = {
         "text": part.text.size.sha256,
         "tokenizer": tokenizer.fingerprint,
@@ -82,7 +83,9 @@ def open_tokens(path: Path) -> TokenFile:
         if path.stat().st_size != size:
             raise ValueError("its size is not the one that was noted")
     except (KeyError, TypeError, ValueError, OSError) as problem:
-        raise RunError(f"`{path}` is damaged: {problem}", "delete it; `headway train --resume` makes it again.") from problem
+        raise RunError(
+            f"`{path}` is damaged: {problem}", "delete it; `headway train --resume` makes it again."
+        ) from problem
     return TokenFile(np.memmap(path, dtype=kind, mode="r") if size else np.zeros(0, kind), count)
 
 
@@ -102,8 +105,8 @@ def is_made_from(path: Path, source: dict[str, Any]) -> bool:
 def write_tokens(part: Part, tokenizer: Tokenizer, path: Path, kind: "np.dtype[Any]") -> int:
     """Write the tokens, with the end symbol between two documents; returns the bytes of the text.
 
-    A tokenizer that puts a space before every text would put one before every piece. So a piece that continues a document and
-    begins with a space goes in without it.
+    A tokenizer that puts a space before every text would put one before every piece. So a piece that continues a
+    document and begins with a space goes in without it.
     """
     count, partial = 0, path.with_name(path.name + ".part")
     with disk_errors(path):

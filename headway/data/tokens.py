@@ -9,9 +9,10 @@ Six kinds, from long pieces to short ones; all of them are trained inside `train
     characters   one token per character
     bytes        the 256 bytes of UTF-8
 
-What can be spelled: bpe, wordpiece, unigram and bytes hold the 256 byte letters (`alphabet.py`), so any Unicode text comes back.
-`words` and `characters` hold the characters of the data and nothing else, as a table of characters does in a lecture: text made of
-those comes back exactly; any other character becomes the unknown symbol, decodes to `�`, and is listed by `unknown_characters`.
+What can be spelled: bpe, wordpiece, unigram and bytes hold the 256 byte letters (`alphabet.py`), so any Unicode text
+comes back. `words` and `characters` hold the characters of the data and nothing else, as a table of characters does in
+a lecture: text made of those comes back exactly; any other character becomes the unknown symbol, decodes to `�`, and is
+listed by `unknown_characters`.
 """
 
 import hashlib
@@ -116,7 +117,8 @@ class Tokenizer:
                 owner[i] = word
             elif i + 1 < len(text):
                 owner[i] = owner[i + 1]
-        # No token reaches over two words, so its last character decides. The space put before the text lies on the first.
+        # No token reaches over two words, so its last character decides. The space put before the text lies on the
+        # first.
         return encoding.ids, [owner[end - 1] for _, end in encoding.offsets]
 
     @cached_property
@@ -156,10 +158,10 @@ class Tokenizer:
 
 
 def train_tokenizer(kind: str, texts: Iterable[str], size: int) -> Tokenizer:
-    """A tokenizer of at most `size` tokens, less if the texts have fewer pieces. The same texts give the same JSON, byte for byte.
+    """A tokenizer of at most `size` tokens, less if the texts have fewer pieces. The same texts give the same JSON.
 
-    Every kind holds at least its letters: `bytes` always has 280 tokens, `characters` one for each character of the texts
-    whatever `size` says, and `words` fills with words what these leave of `size`.
+    Every kind holds at least its letters: `bytes` always has 280 tokens, `characters` one for each character of the
+    texts whatever `size` says, and `words` fills with words what these leave of `size`.
     """
     if kind not in KINDS:
         raise UnknownName("tokenizer", kind, KINDS)

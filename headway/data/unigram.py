@@ -2,16 +2,17 @@
 
 Every word w is a string of pieces drawn independently, so a segmentation x = (x_1 ... x_m) of w has probability
 
-    P(x) = prod_i p(x_i),     x*(w) = argmax_x P(x)                                   (Kudo 2018, arXiv:1804.10959, eq. 1 and 4)
+    P(x) = prod_i p(x_i),     x*(w) = argmax_x P(x)                       (Kudo 2018, arXiv:1804.10959, eq. 1 and 4)
 
 Training starts with too many pieces and alternates two steps until `size` are left:
 
     estimate   p(x) = n(x) / sum_y n(y)           n(x): how often x occurs in the best segmentations ("hard" EM)
     prune      drop the pieces with the smallest  loss(x) = n(x) (log p(x) - log P(x*(x) without x))
 
-The library has a trainer of its own, but it walks through hash tables in random order: two runs over the same text differ
-in the order of ids and the last digits of log p (huggingface/tokenizers#668). A run must be a pure function of its data, so the
-loop stands here; the best segmentations still come from the library. Pieces also start and end at whole characters here.
+The library has a trainer of its own, but it walks through hash tables in random order: two runs over the same text
+differ in the order of ids and the last digits of log p (huggingface/tokenizers#668). A run must be a pure function of
+its data, so the loop stands here; the best segmentations still come from the library. Pieces also start and end at
+whole characters here.
 """
 
 import math
@@ -25,10 +26,13 @@ WORDS = 50_000  # the most frequent words vote; the rare rest of a large corpus 
 KEEP = 0.7  # share of the pieces that survives one pruning
 
 
-def train_unigram(counts: Mapping[str, int], alphabet: Sequence[str], inside: frozenset[str], size: int) -> list[tuple[str, float]]:
+def train_unigram(
+    counts: Mapping[str, int], alphabet: Sequence[str], inside: frozenset[str], size: int
+) -> list[tuple[str, float]]:
     """At most `size` pieces with their log p, first the whole `alphabet` (never dropped, so nothing is ever unknown).
 
-    `inside` are the letters that continue a character (UTF-8 continuation bytes): no piece of several letters begins there.
+    `inside` are the letters that continue a character (UTF-8 continuation bytes): no piece of several letters begins
+    there.
     """
     words = sorted(counts, key=lambda w: (-counts[w], w))[:WORDS]
     room = size - len(alphabet)

@@ -145,7 +145,9 @@ def nonempty(texts: Iterable[str]) -> Iterator[str]:
         some = some or bool(text.strip())
         yield require_utf8([text])[0]
     if not some:
-        raise DataError("there is no text to train a tokenizer on", "give a file with at least one line that is not empty.")
+        raise DataError(
+            "there is no text to train a tokenizer on", "give a file with at least one line that is not empty."
+        )
 
 
 def require_utf8(texts: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Windows of tokens for language models, cut from one long array that is mapped into memory, not read (`token_files.py`).
+"""Windows of tokens for language models, cut from one long array that is mapped into memory (`token_files.py`).
 
-The windows of an epoch lie side by side from a random shift on, in random order: a pure function of (seed, epoch), and every token
-is learned from once.
+The windows of an epoch lie side by side from a random shift on, in random order: a pure function of (seed, epoch), and
+every token is learned from once.
 """
 
 from dataclasses import dataclass

@@ -27,7 +27,9 @@ def test_a_healthy_corpus_has_no_findings() -> None:
 
 
 def test_the_gravest_comes_first() -> None:
-    _, report = examine(planted({3: ("the\tdog sees it", "der Hund sieht es"), 4: ("dog " * 50, "Hund " * 50)}), limit=40)
+    _, report = examine(
+        planted({3: ("the\tdog sees it", "der Hund sieht es"), 4: ("dog " * 50, "Hund " * 50)}), limit=40
+    )
     assert [finding.severity for finding in report.findings] == ["warning", "note"]
 
 
@@ -44,15 +46,22 @@ def test_empty_lines_are_dropped() -> None:
 
 def test_unreadable_rows_are_told() -> None:
     pairs = pairs_of(*healthy())
-    used, report = examine(Pairs(pairs.sources, pairs.targets, pairs.lines, "x.tsv", (Problem(301, "has 1 column, expected 2"),)))
+    used, report = examine(
+        Pairs(pairs.sources, pairs.targets, pairs.lines, "x.tsv", (Problem(301, "has 1 column, expected 2"),))
+    )
     finding = only(report, "unreadable")
-    assert (finding.lines, finding.action, finding.examples) == ((301,), "dropped", ("line 301 has 1 column, expected 2",))
+    assert (finding.lines, finding.action, finding.examples) == (
+        (301,),
+        "dropped",
+        ("line 301 has 1 column, expected 2",),
+    )
     assert (report.total, report.kept, used.problems) == (301, 300, ())
 
 
 def test_too_long_lines_are_dropped() -> None:
     used, report = examine(
-        planted({20: ("dog " * 31, "Hund " * 30), 21: ("dog " * 30, "Hund " * 31), 22: ("dog " * 30, "Hund " * 30)}), limit=30
+        planted({20: ("dog " * 31, "Hund " * 30), 21: ("dog " * 30, "Hund " * 31), 22: ("dog " * 30, "Hund " * 30)}),
+        limit=30,
     )
     finding = only(report, "too-long")
     assert (finding.lines, finding.action) == ((20, 21), "dropped")
@@ -82,7 +91,9 @@ def test_wild_ratios_are_dropped_and_unlikely_ones_told() -> None:
 
 def test_ratios_are_relative_to_the_corpus() -> None:
     sources, _ = healthy()
-    used, report = examine(pairs_of(sources, ["x" * max(1, len(source) // 12) + str(i) for i, source in enumerate(sources)]))
+    used, report = examine(
+        pairs_of(sources, ["x" * max(1, len(source) // 12) + str(i) for i, source in enumerate(sources)])
+    )
     assert len(used) == 300
     assert "wild-ratio" not in [f.kind for f in report.findings]
 
@@ -179,7 +190,10 @@ def test_too_little_data_is_a_warning_with_the_number() -> None:
         _, report = doctor.examine(pairs_of(*healthy(count)))
         assert [f.severity for f in report.findings if f.kind == "little-data"] == found
     _, report = doctor.examine(pairs_of(*healthy(42)))
-    assert "warning: too little data: 42 pairs; a model needs at least about 1,000 to learn more than these: kept" in report.text()
+    assert (
+        "warning: too little data: 42 pairs; a model needs at least about 1,000 to learn more than these: kept"
+        in report.text()
+    )
 
 
 def test_report_as_json_and_as_text() -> None:
@@ -197,7 +211,14 @@ def test_report_as_json_and_as_text() -> None:
 
 def test_statistics_are_right() -> None:
     _, report = examine(pairs_of(["a b c", "a"], ["eins zwei", "drei vier fünf sechs"]))
-    assert report.statistics["source"] == {"words": 4, "vocabulary": 3, "characters": 6, "mean": 2.0, "median": 2.0, "max": 3}
+    assert report.statistics["source"] == {
+        "words": 4,
+        "vocabulary": 3,
+        "characters": 6,
+        "mean": 2.0,
+        "median": 2.0,
+        "max": 3,
+    }
     assert report.statistics["target"]["characters"] == 29
     assert report.statistics["ratio_median"] == pytest.approx((6 / 10 + 2 / 21) / 2)
 
@@ -209,9 +230,13 @@ SIDE = st.lists(st.text(max_size=60), min_size=1, max_size=30)
 def test_every_dropped_line_is_accounted_for(sources: list[str], data: st.DataObject) -> None:
     targets = data.draw(st.lists(st.text(max_size=60), min_size=len(sources), max_size=len(sources)))
     pairs = pairs_of([*sources, "at least one"], [*targets, "wenigstens eins"])
-    used, report = examine(pairs, heldout=pairs_of(sources[:1], targets[:1]) if sources[0] != "at least one" else None, limit=8)
+    used, report = examine(
+        pairs, heldout=pairs_of(sources[:1], targets[:1]) if sources[0] != "at least one" else None, limit=8
+    )
     assert report.total - report.kept == sum(f.count for f in report.findings if f.action == "dropped")
-    assert [(pairs.sources[n - 1], pairs.targets[n - 1]) for n in used.lines] == list(zip(used.sources, used.targets, strict=True))
+    assert [(pairs.sources[n - 1], pairs.targets[n - 1]) for n in used.lines] == list(
+        zip(used.sources, used.targets, strict=True)
+    )
     again, second = examine(used, limit=8)
     assert again.sources == used.sources or "wild-ratio" in [f.kind for f in second.findings]
     json.dumps(report.to_json())

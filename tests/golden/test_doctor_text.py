@@ -62,6 +62,11 @@ def test_planted_damage_is_found_in_its_line(tmp_path: Path, kind: str) -> None:
     assert finding.examples and "(line 2346)" in finding.text()
 
 
+def test_mojibake_of_latin_1_is_mojibake_too(tmp_path: Path) -> None:
+    report = report_of(tmp_path / "a.txt", [*prose(), "auf der StraÃ\x9fe"])  # ß; windows-1252 has Ÿ for the second byte
+    assert {finding.kind for finding in report.findings} == {"mojibake", "control"}
+
+
 def test_repeated_lines_are_a_note_and_many_a_warning(tmp_path: Path) -> None:
     lines = prose()
     finding = the(report_of(tmp_path / "a.txt", [*lines, lines[0], "}", "}", "}"]), "repeated-line")

@@ -5,10 +5,12 @@ import random
 import pytest
 from healthy import examine, healthy, only, pairs_of
 
-from headway.data.drift import find_drift
+from headway.data.drift import find_drift, first_drift
 
 
-@pytest.mark.parametrize(("first", "last", "shift", "severity"), [(100, 300, -1, "error"), (0, 300, 2, "error"), (150, 195, 1, "warning")])
+@pytest.mark.parametrize(
+    ("first", "last", "shift", "severity"), [(100, 300, -1, "error"), (0, 300, 2, "error"), (150, 195, 1, "warning")]
+)
 def test_drift_of_files_of_equal_length(first: int, last: int, shift: int, severity: str) -> None:
     sources, targets = healthy()
     part = targets[first:last]
@@ -32,6 +34,13 @@ def test_a_shuffled_stretch_and_a_shuffled_file() -> None:
     random.Random(1).shuffle(targets)
     _, report = examine(pairs_of(sources, targets))
     assert "as if one side had been shuffled" in only(report, "unrelated").message
+
+
+def test_one_odd_line_before_a_cut_is_not_a_drift() -> None:
+    sources, targets = healthy(100)
+    sources[90] = "no"  # fits the odd line better than its own source does
+    assert sources[89].count(" ") > 3 and first_drift(sources, [*targets[:89], "nein"]) == 90
+    assert first_drift(sources, targets[:40] + targets[41:]) == pytest.approx(40, abs=3), "a missing line is one"
 
 
 def test_no_drift_is_seen_in_healthy_corpora() -> None:

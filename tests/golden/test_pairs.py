@@ -98,11 +98,15 @@ def test_languages_choose_columns_keys_and_variants(tmp_path: Path) -> None:
 
 
 def test_tmx_drops_codes_and_keeps_text(tmp_path: Path) -> None:
-    source = 'Click <bpt i="1">&lt;b&gt;<sub>x</sub></bpt>here<ept i="1">&lt;/b&gt;</ept> <hi>and <hi>now</hi></hi><ph/>, '
+    source = (
+        'Click <bpt i="1">&lt;b&gt;<sub>x</sub></bpt>here<ept i="1">&lt;/b&gt;</ept> <hi>and <hi>now</hi></hi><ph/>, '
+    )
     source += '<it pos="begin">c</it>ok.'
     path = write(tmp_path / "a.tmx", tmx(unit(source, "Klick\n  hier."), doctype='<!DOCTYPE tmx SYSTEM "tmx14.dtd">'))
     assert read_pairs(pairs=path).sources == ("Click here and now, ok.",)
-    wide = write(tmp_path / "b.tmx", tmx(unit("one", "zwölf")).replace('"1.0"', '"1.0" encoding="utf-16"').encode("utf-16"))
+    wide = write(
+        tmp_path / "b.tmx", tmx(unit("one", "zwölf")).replace('"1.0"', '"1.0" encoding="utf-16"').encode("utf-16")
+    )
     assert read_pairs(pairs=wide).targets == ("zwölf",)
 
 
@@ -158,7 +162,9 @@ def test_written_is_read(tmp_path_factory: pytest.TempPathFactory, pairs: list[t
     sources, targets = zip(*pairs, strict=True)
     one = read_pairs(write(folder / "a.src", "\n".join(sources)), write(folder / "a.tgt", "\n".join(targets) + "\n"))
     two = read_pairs(pairs=write(folder / "a.tsv", "source\ttarget\n" + "".join(f"{s}\t{t}\n" for s, t in pairs)))
-    rows = "".join(json.dumps({"source": s, "target": t}, ensure_ascii=bool(i % 2)) + "\n" for i, (s, t) in enumerate(pairs))
+    rows = "".join(
+        json.dumps({"source": s, "target": t}, ensure_ascii=bool(i % 2)) + "\n" for i, (s, t) in enumerate(pairs)
+    )
     three = read_pairs(pairs=write(folder / "a.jsonl", rows))
     four = read_pairs(pairs=write_csv(folder / "a.csv", [("source", "target"), *pairs]))
     for found in (one, two, three, four):

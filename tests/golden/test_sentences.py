@@ -75,7 +75,12 @@ FRENCH = [
     "Où vas-tu\u202f?| À la maison.",
     "Il y a des pommes, p. ex. des rouges.| Et des vertes.",
 ]
-WIDE = ["今日は雨です。|明日は晴れます。", "你好！|你是谁？|我是王。", "彼は「行く。」と言った。|そして行った。", "はい。| いいえ。"]
+WIDE = [
+    "今日は雨です。|明日は晴れます。",
+    "你好！|你是谁？|我是王。",
+    "彼は「行く。」と言った。|そして行った。",
+    "はい。| いいえ。",
+]
 
 
 @pytest.mark.parametrize("marked", [*ENGLISH, *GERMAN, *FRENCH, *WIDE])
@@ -93,7 +98,30 @@ def test_white_space_is_kept_apart() -> None:
     assert split_sentences("") == []
 
 
-FRAGMENTS = ["Dr", "A", "the", "z", "B", "3", "Oktober", "end", ".", "!", "?", "…", " ", "  ", "\t", "“", '"', "»", "。", "」", "(", ")"]
+FRAGMENTS = [
+    "Dr",
+    "A",
+    "the",
+    "z",
+    "B",
+    "3",
+    "Oktober",
+    "end",
+    ".",
+    "!",
+    "?",
+    "…",
+    " ",
+    "  ",
+    "\t",
+    "“",
+    '"',
+    "»",
+    "。",
+    "」",
+    "(",
+    ")",
+]
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS)).map("".join) | st.text())

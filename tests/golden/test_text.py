@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError, RunError
 from headway.data import documents as reading
+from headway.data.input_file import InputFile
 from headway.data.text import Text
 from headway.data.token_files import Part, open_tokens, split, tokenize_part
 from headway.data.tokens import KINDS, train_tokenizer
@@ -98,6 +99,15 @@ def test_the_line_is_counted_from_the_beginning(tmp_path: Path, monkeypatch: pyt
         _ = Text(str(tmp_path / "a.txt")).size
 
 
+def test_the_byte_is_counted_from_the_beginning_of_its_line(tmp_path: Path) -> None:
+    """Also if the line began several blocks before, and with half a character at the end of a block."""
+    path = tmp_path / "a.txt"
+    for before, byte in ((b"x" * 50, 51), (b"one\n" + "ä".encode() * 30, 61), (b"a" * 15 + "ä".encode() * 9, 34)):
+        path.write_bytes(before + b"\xf6nig\n")
+        with pytest.raises(DataError, match=f", byte {byte} of the line"):
+            list(InputFile(str(path)).blocks(16))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_tokens_spell_the_text_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Wherever a block of the file ends: also between two spaces, or inside a character."""
@@ -120,7 +130,9 @@ def test_documents_are_parted_and_the_halves_make_the_whole(tmp_path: Path) -> N
     every = tokenize_part(Part(text, 0, text.size.characters), tokenizer, tmp_path / "all.tokens").ids
     assert every.tolist().count(tokenizer.eos) == 2 and tokenizer.decode([every.tolist()])[0] == "".join(rows)
     parts = [tokenize_part(part, tokenizer, tmp_path / "part.tokens").ids.tolist() for part in split(text, 0.7)]
-    assert [i for part in parts for i in part if i != tokenizer.eos] == [i for i in every.tolist() if i != tokenizer.eos]
+    assert [i for part in parts for i in part if i != tokenizer.eos] == [
+        i for i in every.tolist() if i != tokenizer.eos
+    ]
     assert split(text, 0.7)[0].stop == int(0.7 * text.size.characters)
 
 
@@ -163,7 +175,10 @@ def test_windows_follow_from_seed_and_epoch_alone() -> None:
     first, second = Windows(tokens, 16, 4, seed=1), Windows(tokens, 16, 4, seed=1)
     n = len(first)
     assert [second[i].ids.tolist() for i in (2 * n + 1, 3)] == [first[i].ids.tolist() for i in (2 * n + 1, 3)]
-    assert first[0].ids.tolist() != first[n].ids.tolist() and first[0].ids.tolist() != Windows(tokens, 16, 4, seed=2)[0].ids.tolist()
+    assert (
+        first[0].ids.tolist() != first[n].ids.tolist()
+        and first[0].ids.tolist() != Windows(tokens, 16, 4, seed=2)[0].ids.tolist()
+    )
     with pytest.raises(DataError, match="too little"):
         Windows(tokens[:1], 16, 4, seed=1)
 

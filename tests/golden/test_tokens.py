@@ -24,9 +24,9 @@ TEXTS = [
 ] * 5
 TRAINED = {kind: train_tokenizer(kind, TEXTS, 700) for kind in KINDS}
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
-LOOKALIKE = st.lists(st.sampled_from(["<s>", "</s>", "<pad>", "[UNK]", "##", "￭a", *SPECIALS, "Ġ", "▁", " ", "\x1c", "a", "ü", "́"])).map(
-    "".join
-)
+LOOKALIKE = st.lists(
+    st.sampled_from(["<s>", "</s>", "<pad>", "[UNK]", "##", "￭a", *SPECIALS, "Ġ", "▁", " ", "\x1c", "a", "ü", "́"])
+).map("".join)
 KNOWN = {" ", *"".join(TEXTS)}
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -101,7 +101,12 @@ def test_another_process_trains_the_same() -> None:
             sys.stdout.buffer.write(train_tokenizer(kind, texts, 700).to_json().encode() + b"\\n")
     """
     done = subprocess.run(
-        [sys.executable, "-c", code], input=json.dumps(TEXTS), capture_output=True, text=True, check=True, encoding="utf-8"
+        [sys.executable, "-c", code],
+        input=json.dumps(TEXTS),
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
     )
     assert done.stdout.splitlines() == [TRAINED[kind].to_json() for kind in KINDS]
 
@@ -117,7 +122,9 @@ def test_sizes(kind: str) -> None:
     if kind in ("bytes", *FROM_DATA):  # letters come in whatever the size
         assert train_tokenizer(kind, TEXTS, 7).size == least
     else:
-        with pytest.raises(ConfigError, match=f"`{kind}` tokenizer of {least - 1} tokens is too small.*\nHint: ask for {least}"):
+        with pytest.raises(
+            ConfigError, match=f"`{kind}` tokenizer of {least - 1} tokens is too small.*\nHint: ask for {least}"
+        ):
             train_tokenizer(kind, TEXTS, least - 1)
 
 
@@ -149,7 +156,9 @@ def test_unigram_learns_whole_characters_and_the_most_useful_pieces() -> None:
     counts = {"abc": 100, "xyz": 3, "ab": 2, "c": 1}
     learned = train_unigram(counts, "abcxyz", frozenset(), 7)
     assert [x for x, _ in learned] == [*"abcxyz", "abc"]
-    assert dict(learned)["abc"] == pytest.approx(math.log(100 / (100 + 9 + 4 + 1)), abs=1e-6)  # 9 of xyz, 4 of a, b, and one c
+    assert dict(learned)["abc"] == pytest.approx(
+        math.log(100 / (100 + 9 + 4 + 1)), abs=1e-6
+    )  # 9 of xyz, 4 of a, b, and one c
     assert alternative("abc", {"a": -1, "b": -2, "c": -3, "ab": -2.5, "abc": -0.1}) == -5.5
 
 
@@ -190,7 +199,15 @@ def test_clear_errors() -> None:
 @every_kind
 def test_damaged_json(kind: str) -> None:
     good = TRAINED[kind].to_json()
-    for bad in ("", "[]", "{}", "null", good[:-20], good[: len(good) // 2], json.dumps({"kind": kind, "tokenizer": {}})):
+    for bad in (
+        "",
+        "[]",
+        "{}",
+        "null",
+        good[:-20],
+        good[: len(good) // 2],
+        json.dumps({"kind": kind, "tokenizer": {}}),
+    ):
         with pytest.raises(RunError, match="stored tokenizer is damaged"):
             Tokenizer.from_json(bad)
     with pytest.raises(RunError, match="unknown kind `bqe`"):
@@ -248,6 +265,8 @@ def test_vocabularies_hold_what_the_data_holds() -> None:
     assert train_tokenizer("characters", ["abc ab"], 9).size == 24 + 4
     made = train_tokenizer("words", ["ab ab abc"], 24 + 4 + 1)
     assert made.size == 29 and made.pieces(made.encode(["ab abc"])[0]) == ["▁ab", "▁", "a", "b", "c"]
+    bare = train_tokenizer("words", ["abc"], 50)  # no space in the text, but one is put before every text
+    assert bare.decode(bare.encode(["cab"])) == ["cab"] and bare.unknown not in bare.encode(["cab"])[0]
     assert made.unknown_characters("abcxyz") == {"x", "y", "z"} and made.decode(made.encode(["ax"])) == ["a�"]
     assert TRAINED["bytes"].unknown_characters("你") == TRAINED["bpe"].unknown_characters("你") == set()
 

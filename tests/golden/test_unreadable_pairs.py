@@ -29,7 +29,9 @@ def test_missing_directory_and_empty(tmp_path: Path) -> None:
         (tmp_path / f"folder.{suffix}").mkdir()
         refused("is a directory", hint="", pairs=f"{tmp_path}/folder.{suffix}")
         refused("is empty", hint="expected", pairs=write(tmp_path / f"empty.{suffix}", ""))
-    refused("is empty", hint="one sentence", source=write(tmp_path / "e.en", "\ufeff"), target=write(tmp_path / "e.de", "x"))
+    refused(
+        "is empty", hint="one sentence", source=write(tmp_path / "e.en", "\ufeff"), target=write(tmp_path / "e.de", "x")
+    )
     refused("holds no pairs", hint="after the header", pairs=write(tmp_path / "h.tsv", "source\ttarget\n"))
 
 
@@ -56,7 +58,14 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 def test_other_encodings(tmp_path: Path) -> None:
     latin = write(tmp_path / "a b.de", "eins\nein Mädchen\n".encode("latin-1"))
     other = write(tmp_path / "a.en", "one\na girl\n")
-    message = refused("0xe4 in line 2, byte 6", "Latin-1", "ein Mädchen", hint="iconv -f WINDOWS-1252 -t UTF-8", source=other, target=latin)
+    message = refused(
+        "0xe4 in line 2, byte 6",
+        "Latin-1",
+        "ein Mädchen",
+        hint="iconv -f WINDOWS-1252 -t UTF-8",
+        source=other,
+        target=latin,
+    )
     assert "is not UTF-8" in message
     refused(hint=f"'{tmp_path}/a b.utf8.de'", source=other, target=latin)
     mixed = write(tmp_path / "b.de", "schön\n".encode() + b"\xe4\n")
@@ -79,7 +88,14 @@ def test_unequal_files_name_the_place(tmp_path: Path, missing: str) -> None:
     sides = {"source": sentences(200), "target": [line.upper() for line in sentences(200)]}
     del sides[missing][120]
     paths = {name: write(tmp_path / f"a.{name}", "\n".join(lines) + "\n") for name, lines in sides.items()}
-    message = refused("has 199", "200", "drift apart near line 121", hint="sed -n 116,126p", source=paths["source"], target=paths["target"])
+    message = refused(
+        "has 199",
+        "200",
+        "drift apart near line 121",
+        hint="sed -n 116,126p",
+        source=paths["source"],
+        target=paths["target"],
+    )
     assert sides["source"][120] in message
     assert sides["target"][120] in message
 
@@ -98,8 +114,12 @@ def test_unequal_files_where_several_lines_are_missing_name_the_first_place(tmp_
 
 def test_unequal_files_with_extra_lines_at_the_end(tmp_path: Path) -> None:
     lines = "\n".join(sentences(50)) + "\n"
-    plain, blank, more = (write(tmp_path / name, text) for name, text in (("a", lines), ("b", lines + "\n \n"), ("c", lines + "more\n")))
-    refused("a` has 50 lines and", "b` has 52", "at the end of", "are empty", hint="head -n 50", source=plain, target=blank)
+    plain, blank, more = (
+        write(tmp_path / name, text) for name, text in (("a", lines), ("b", lines + "\n \n"), ("c", lines + "more\n"))
+    )
+    refused(
+        "a` has 50 lines and", "b` has 52", "at the end of", "are empty", hint="head -n 50", source=plain, target=blank
+    )
     refused("the first 50 lines seem to fit, then", "a` ends early", hint="cut short", source=plain, target=more)
 
 
@@ -110,7 +130,9 @@ def test_a_file_that_ends_early_is_not_called_a_drift(tmp_path: Path, start: int
     rows = generate(start + 120, "train", seed=3)[start:]
     source = write(tmp_path / "a", "\n".join(row.source for row in rows))
     target = write(tmp_path / "b", "\n".join(row.target for row in rows[:-cut]))
-    message = refused(f"the first {120 - cut} lines seem to fit, then", "b` ends early", hint="head", source=source, target=target)
+    message = refused(
+        f"the first {120 - cut} lines seem to fit, then", "b` ends early", hint="head", source=source, target=target
+    )
     assert "drift" not in message
 
 
@@ -144,7 +166,10 @@ def test_bad_rows_are_told_and_dropped(tmp_path: Path) -> None:
         Problem(6, "has 3 columns, expected 2"),
     )
     assert rows.lines == (1, 3, 5)
-    assert read_pairs(pairs=write(tmp_path / "c.tsv", "a\tb\n\t\n\n")).lines == (1, 2)  # a tab alone is a pair of empty texts
+    assert read_pairs(pairs=write(tmp_path / "c.tsv", "a\tb\n\t\n\n")).lines == (
+        1,
+        2,
+    )  # a tab alone is a pair of empty texts
     assert read_pairs(pairs=write(tmp_path / "c.csv", "a\rb,c\nd,e\n")).sources == ("a b", "d")
     first = read_pairs(pairs=write(tmp_path / "b.tsv", "a title\na\tb\nc\td\n"))
     assert (first.lines, first.problems) == ((2, 3), (Problem(1, "has 1 column, expected 2"),))
@@ -190,6 +215,8 @@ def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
     assert (found.sources, found.targets, found.lines) == (("eins", "zwei"), ("one", "two"), (1, 2))
     headed = write(tmp_path / "b.tsv", "id\tsource\ttarget\n7\tone\teins\n")
     assert read_pairs(pairs=headed, languages=("3", "2")).sources == ("eins",)
+    codes = write(tmp_path / "d.tsv", "number\ten\tde\n7\tone\teins\n")
+    assert read_pairs(pairs=codes, languages=("3", "2")).sources == ("eins",), "two languages make a header"
     for wrong in (("1", "4"), ("2", "2"), ("0", "1")):
         message = f"has 3 columns, columns {wrong[0]} and {wrong[1]} were asked for"
         refused(message, hint="from 1 to 3, source first: `--languages 1,2`", pairs=bare, languages=wrong)
@@ -203,14 +230,24 @@ def test_lines_that_are_wrong_in_the_same_way_are_reported_once(tmp_path: Path) 
     message = refused("line 1 is a list, expected an object in braces (and 19 more lines)", hint="like {", pairs=lists)
     assert "\n" not in message
     keys = write(tmp_path / "b.jsonl", '{"id": 7, "question": "a", "answer": "b"}\n' * 20)
-    message = refused("line 1 has the keys `id`, `question`, `answer` (and 19 more", hint='--languages "question,answer"', pairs=keys)
+    message = refused(
+        "line 1 has the keys `id`, `question`, `answer` (and 19 more", hint='--languages "question,answer"', pairs=keys
+    )
     assert "\n" not in message
     assert read_pairs(pairs=keys, languages=("question", "answer")).sources == ("a",) * 20
 
 
 def test_formats_that_do_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused("cannot tell the format", ".tsv, .csv, .jsonl", ".tmx", hint="--source", pairs=write(tmp_path / "a.txt", "prose\nmore\n"))
-    refused("is one JSON list", hint="jq -c '.[]'", pairs=write(tmp_path / "a.json", '[{"source": "a", "target": "b"}]'))
+    refused(
+        "cannot tell the format",
+        ".tsv, .csv, .jsonl",
+        ".tmx",
+        hint="--source",
+        pairs=write(tmp_path / "a.txt", "prose\nmore\n"),
+    )
+    refused(
+        "is one JSON list", hint="jq -c '.[]'", pairs=write(tmp_path / "a.json", '[{"source": "a", "target": "b"}]')
+    )
     stdin(monkeypatch, "prose\n")
     refused("format of standard input", "TSV, TMX or JSON lines", hint="tab", pairs="-")
     stdin(monkeypatch, "")
@@ -226,8 +263,18 @@ def test_tmx_that_cannot_be_used(tmp_path: Path) -> None:
         hint="--languages",
         pairs=write(path, tmx(unit("a", "b") + third)),
     )
-    refused("does not say which is the source", hint="--languages", pairs=write(path, tmx(unit("a", "b"), header="<header/>")))
-    refused("has no `en`, `fr` pairs", "`de` (1)", hint="--languages", pairs=write(path, tmx(unit("a", "b"))), languages=("en", "fr"))
+    refused(
+        "does not say which is the source",
+        hint="--languages",
+        pairs=write(path, tmx(unit("a", "b"), header="<header/>")),
+    )
+    refused(
+        "has no `en`, `fr` pairs",
+        "`de` (1)",
+        hint="--languages",
+        pairs=write(path, tmx(unit("a", "b"))),
+        languages=("en", "fr"),
+    )
     refused("no translation units", hint="<tu>", pairs=write(path, tmx("")))
     refused("not well-formed XML", "line 3", hint="xmllint", pairs=write(path, tmx(unit("a", "b"))[:-40]))
     refused("a PNG picture", hint="", pairs=write(path, b"\x89PNG...."))
@@ -236,17 +283,31 @@ def test_tmx_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_tmx_never_expands_declared_entities(tmp_path: Path) -> None:
     laughs = '<!DOCTYPE tmx [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n'
-    refused("declares an XML entity (`a`)", hint="<!ENTITY", pairs=write(tmp_path / "a.tmx", tmx(unit("&b;", "x"), doctype=laughs)))
+    refused(
+        "declares an XML entity (`a`)",
+        hint="<!ENTITY",
+        pairs=write(tmp_path / "a.tmx", tmx(unit("&b;", "x"), doctype=laughs)),
+    )
     secret = write(tmp_path / "secret", "password")
     outside = f'<!DOCTYPE tmx [<!ENTITY a SYSTEM "file://{secret}">]>\n'
-    refused("declares an XML entity", hint="<!ENTITY", pairs=write(tmp_path / "b.tmx", tmx(unit("&a;", "x"), doctype=outside)))
+    refused(
+        "declares an XML entity",
+        hint="<!ENTITY",
+        pairs=write(tmp_path / "b.tmx", tmx(unit("&a;", "x"), doctype=outside)),
+    )
     late = "<!-- " + "x" * 200_000 + " -->" + laughs
-    refused("declares an XML entity", hint="<!ENTITY", pairs=write(tmp_path / "c.tmx", tmx(unit("&b;", "x"), doctype=late)))
+    refused(
+        "declares an XML entity", hint="<!ENTITY", pairs=write(tmp_path / "c.tmx", tmx(unit("&b;", "x"), doctype=late))
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "came"),
-    [({}, "none given"), ({"source": "a"}, "`source` given"), ({"source": "a", "pairs": "b"}, "`source` and `pairs` given")],
+    [
+        ({}, "none given"),
+        ({"source": "a"}, "`source` given"),
+        ({"source": "a", "pairs": "b"}, "`source` and `pairs` given"),
+    ],
 )
 def test_arguments_that_make_no_sense(given: dict[str, str], came: str) -> None:
     with pytest.raises(UsageError, match=came) as caught:

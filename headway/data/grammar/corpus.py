@@ -64,11 +64,11 @@ def derivations(split: str, seed: int) -> Iterator[tuple[Sentence, GoldPair]]:
         if held_out != (split == "combinations"):
             continue
         german_words = german.sentence(tree)
-        target = written(german_words, tree)
+        target = write_sentence(german_words, tree)
         if not held_out and split_of(target) != split:
             continue
         english_words = english.sentence(tree)
-        source = written(english_words, tree)
+        source = write_sentence(english_words, tree)
         if source not in seen and max(len(english_words), len(german_words)) <= LONGEST:
             seen.add(source)
             barren = 0
@@ -91,7 +91,7 @@ def split_of(target: str) -> str:
     return ("validation", "test", *["train"] * 8)[number(target) % 10]
 
 
-def written(words: list[Token], tree: Sentence) -> str:
+def write_sentence(words: list[Token], tree: Sentence) -> str:
     """The text: capital letter first, punctuation attached to its word, and a comma swallowed by a stronger mark."""
     parts: list[str] = []
     for text, _ in words:
@@ -121,7 +121,7 @@ def align(source: list[Token], target: list[Token]) -> tuple[tuple[int, int], ..
 def read_out(tree: Sentence) -> GoldPair:
     """The pair of one derivation: the tree read in English and in German."""
     source, target = english.sentence(tree), german.sentence(tree)
-    return GoldPair(written(source, tree), written(target, tree), align(source, target))
+    return GoldPair(write_sentence(source, tree), write_sentence(target, tree), align(source, target))
 
 
 def main() -> None:
