@@ -1,5 +1,4 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -39,15 +38,16 @@ class Config:
 
 
 class Encoder(nn.Module):
-    """Encoder: a text read from both sides, as one vector for each token (`states`) or one for the whole text (`forward`).
+    """Encoder: a text read from both sides, as one vector for each token (`states`) or for the whole text (`forward`).
 
         x_t = E[w_t] + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2        h_t = norm(x_t)
 
         h = 1/n sum_t h_t over the n real tokens            p(class) = softmax(W h + b)
 
-    With attention it is the encoder of Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, and of BERT (Devlin et al. 2019,
-    https://arxiv.org/abs/1810.04805), with a mean in place of BERT's extra token; with `longformer`, `big_bird`, `performer` or
-    `linformer` it reads long documents; a recurrence reads from both ends. Positions are added if the mixer needs them.
+    With attention it is the encoder of Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, and of BERT (Devlin et
+    al. 2019, https://arxiv.org/abs/1810.04805), with a mean in place of BERT's extra token; with `longformer`,
+    `big_bird`, `performer` or `linformer` it reads long documents; a recurrence reads from both ends. Positions are
+    added if the mixer needs them.
     """
 
     aliases = ("Transformer encoder", "text encoder", "text classifier", "bidirectional encoder", "BiLSTM classifier")
@@ -58,7 +58,7 @@ class Encoder(nn.Module):
         c = self.config = config
         self.embedding = Embedding(vocabulary, c.width)
         self.position = Sinusoidal(c.width) if registry.mixer(c.mixer).load().needs_positions else None
-        self.blocks: Any = nn.ModuleList(
+        blocks = [
             Block(
                 c.width,
                 build_mixer(c.mixer, c.width, c.heads, None, c.options),
@@ -67,11 +67,12 @@ class Encoder(nn.Module):
                 c.dropout,
             )
             for _ in range(c.depth)
-        )
+        ]
+        self.blocks = nn.ModuleList(blocks)
         self.norm = LayerNorm(c.width)
         self.head = nn.Linear(c.width, classes)
         self.dropout = Dropout(c.dropout)
-        for block in self.blocks:  # every block starts as its mixer alone
+        for block in blocks:  # every block starts as its mixer alone
             nn.init.zeros_(block.feedforward.down.weight)
 
     def states(self, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"]) -> Float[Tensor, "b t d"]:

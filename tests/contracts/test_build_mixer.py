@@ -1,4 +1,4 @@
-"""A mixer by its name: sizes and options reach it, both directions are asked for, and what does not fit is said in a sentence."""
+"""A mixer by its name: sizes and options reach it, it looks where it may, and what does not fit is a clear error."""
 
 import pytest
 import torch
@@ -51,8 +51,10 @@ def test_options_reach_the_mixer() -> None:
     assert build_mixer("selective scan", WIDTH, HEADS, Causal(), {"states": 5}).A.shape[1] == 5  # type: ignore[union-attr, index]
 
 
-def test_what_does_not_fit_is_said_in_a_sentence() -> None:
-    with pytest.raises(ConfigError, match=r"`lru` has no option `state`\nHint: did you mean `states`\? `headway show lru` lists"):
+def test_what_does_not_fit_is_a_clear_error() -> None:
+    with pytest.raises(
+        ConfigError, match=r"`lru` has no option `state`\nHint: did you mean `states`\? `headway show lru` lists"
+    ):
         build_mixer("lru", WIDTH, HEADS, Causal(), {"state": 3})
     with pytest.raises(ConfigError, match="`multihead` has no option `score`"):
         build_mixer("multihead", WIDTH, HEADS, Causal(), {"score": 3})

@@ -1,4 +1,4 @@
-"""Models of pictures against torch, numpy and loops; and what follows from how they are made: what a permutation or a shift changes."""
+"""Models of pictures against torch and numpy; and what a permutation of the pixels or a shift changes."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_mlp_is_its_equation(activation: str, depth: int) -> None:
 
 
 def test_mlp_keeps_the_size_of_what_passes_through_twenty_layers() -> None:
-    """He's first weights keep the second moment of ReLU layers: within a factor of 2 after 20 of them, where 1/n loses 2^-20."""
+    """He's first weights keep the second moment: within a factor of 2 after 20 layers, where 1/n leaves 2^-20."""
     torch.manual_seed(3)
     net = MLP(mlp.Config(width=512, depth=20, dropout=0.0), 1, 16, 16, 3).eval()
     x = torch.randn(64, 1, 16, 16)

@@ -1,4 +1,4 @@
-"""Transformer-XL's segments side by side are segments one after the other, with a memory that gradients do not enter; XLNet's orders.
+"""Transformer-XL's segments side by side are segments in sequence; no gradient enters a memory; XLNet's orders.
 
 Both carry a memory from before a window: what a window then gives is what it gives at the end of one long text.
 """
@@ -17,7 +17,9 @@ from headway.models.gpt import GPT
 from headway.models.xlnet import XLNet
 
 pytestmark = pytest.mark.usefixtures("doubles")
-SIZES = pytest.mark.parametrize(("segment", "memory", "length"), [(3, 2, 11), (4, 6, 11), (5, 5, 10), (1, 1, 4), (64, 64, 7)])
+SIZES = pytest.mark.parametrize(
+    ("segment", "memory", "length"), [(3, 2, 11), (4, 6, 11), (5, 5, 10), (1, 1, 4), (64, 64, 7)]
+)
 
 
 def layer(segment: int, memory: int) -> TransformerXL:
@@ -29,7 +31,7 @@ def layer(segment: int, memory: int) -> TransformerXL:
 
 
 def one_after_the_other(made: TransformerXL, x: Tensor) -> Tensor:
-    """As the paper writes it: segment by segment, each attending to a memory of detached inputs, with the four-term score."""
+    """As the paper writes it: segment by segment, each with a memory of detached inputs, and the four-term score."""
     out = []
     for start in range(0, x.shape[1], made.segment):
         now, behind = x[:, start : start + made.segment], x[:, max(0, start - made.memory) : start].detach()
@@ -74,7 +76,9 @@ def test_the_memory_reaches_further_than_the_segment() -> None:
     moved = (made(changed) - made(x)).abs().amax((0, 2)) > 1e-9
     assert moved.tolist() == [False] * 5 + [True] * 7, "the next segment sees it"
     moved = (made(torch.cat((x[:, :3], x[:, 3:4] + 1, x[:, 4:]), 1)) - made(x)).abs().amax((0, 2)) > 1e-9
-    assert moved.tolist() == [False] * 3 + [True] * 5 + [False] * 4, "two segments later it is out of reach of one layer"
+    assert moved.tolist() == [False] * 3 + [True] * 5 + [False] * 4, (
+        "two segments later it is out of reach of one layer"
+    )
 
 
 def stirred(model: Any) -> Any:
@@ -97,7 +101,7 @@ def permuted(**others: Any) -> XLNet:
 
 
 class Nowhere(nn.Module):
-    """Places that are all the same: those of XLNet are counted from the beginning of a window, which a long text has only once."""
+    """Places that are all alike: XLNet counts them from the beginning of a window, and a long text is one window."""
 
     def forward(self, length: int, offset: int = 0) -> Tensor:
         return torch.zeros(length, 12)
@@ -112,7 +116,9 @@ def placeless() -> XLNet:
 @pytest.mark.parametrize("length", [4, 7, 13])
 @pytest.mark.parametrize("residual", ["pre", "post"])
 @pytest.mark.parametrize(("segment", "memory"), [(4, 4), (2, 4), (5, 5), (4, 8)])
-def test_a_window_after_its_past_is_the_end_of_a_long_text(segment: int, memory: int, residual: str, length: int) -> None:
+def test_a_window_after_its_past_is_the_end_of_a_long_text(
+    segment: int, memory: int, residual: str, length: int
+) -> None:
     """Whatever stands before the reach of the memory: 3 layers reach 3 * memory tokens back."""
     net = transformer_xl(segment, memory, residual=residual)
     text = torch.randint(0, 9, (2, 5 * 2 * segment * memory + length))
