@@ -7,7 +7,7 @@
     logits(hidden)         -> "... v"
     output.weight          "v d"                    the output matrix, for the loss that never holds all logits
     memory                                          how many tokens before a window still reach into it; 0: none do
-    absolute                                        whether places are counted from the beginning of the text: those that
+    absolute                                        whether places are counted from the beginning of a text: those that
                                                     were not trained are not known (generation begins anew there)
 
 `past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them. The state is a

@@ -9,6 +9,8 @@ from headway.core import registry
 from headway.core.errors import ConfigError, UnknownName
 from headway.layers.masks import Causal, Mask
 from headway.layers.mixer import build_mixer
+from headway.models import gpt, transformer
+from headway.models.gpt import GPT
 
 pytestmark = pytest.mark.usefixtures("doubles")
 
@@ -49,6 +51,16 @@ def test_options_reach_the_mixer() -> None:
     both = build_mixer("lru", WIDTH, HEADS, None, {"states": 3})
     assert {len(p) for n, p in both.named_parameters() if n.endswith("nu")} == {3}
     assert build_mixer("selective scan", WIDTH, HEADS, Causal(), {"states": 5}).A.shape[1] == 5  # type: ignore[union-attr, index]
+
+
+def test_models_refuse_what_does_not_fit_their_mixer() -> None:
+    with pytest.raises(ConfigError, match="`multihead` has no option `states`"):
+        GPT(gpt.Config(options={"states": 3}), 7)
+    with pytest.raises(ConfigError, match="`residual deep` has first weights for `multihead` only, not for `lstm`"):
+        gpt.Config(mixer="lstm", residual="deep")
+    with pytest.raises(ConfigError, match="`norm deep` has first weights for `multihead` only, not for `lstm`"):
+        transformer.Config(mixer="lstm", norm="deep")
+    gpt.Config(mixer="self-attention", residual="deep")  # another name of multihead
 
 
 def test_what_does_not_fit_is_a_clear_error() -> None:

@@ -62,6 +62,18 @@ def test_cnn_is_that_of_torch(channels: int, height: int, width: int, kernel: in
     torch.testing.assert_close(net.logits(expected), F.linear(expected, net.head.weight, net.head.bias), **CLOSE)
 
 
+def test_cnn_begins_with_the_weights_of_he() -> None:
+    """Variance 2 / n_in, within four standard errors; biases at zero."""
+    net = CNN(cnn.Config(filters=32, depth=2, kernel=5, width=64), 3, 16, 16, 3)
+    for weight, bias, inputs in (
+        (net.stages[0].convolution.weight, net.stages[0].convolution.bias, 3 * 25),
+        (net.stages[1].convolution.weight, net.stages[1].convolution.bias, 32 * 25),
+        (net.full.weight, net.full.bias, 64 * 16),
+    ):
+        assert weight.var().item() == pytest.approx(2 / inputs, rel=4 * (2 / weight.numel()) ** 0.5)
+        assert not bias.any()
+
+
 @torch.no_grad()
 def test_a_stage_of_a_cnn_moves_with_its_picture() -> None:
     """Shifted by one window, away from the edge, it gives the same, shifted by one place."""

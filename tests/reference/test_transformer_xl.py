@@ -81,6 +81,16 @@ def test_the_memory_reaches_further_than_the_segment() -> None:
     )
 
 
+@pytest.mark.parametrize("given", [4, 8, 12])
+def test_what_stands_before_may_be_given_as_a_memory(given: int) -> None:
+    """Of a memory longer than 4 positions the last 4 are seen."""
+    made, x = layer(4, 4), torch.randn(2, 19, 12)
+    expected = made(x)[:, given:]
+    torch.testing.assert_close(made(x[:, given:], None, x[:, :given]), expected, rtol=0.0, atol=1e-10)
+    assert (made(x[:, given:]) - expected).abs().max() > 1e-6
+    assert made(x[:, :0]).shape == (2, 0, 12)
+
+
 def stirred(model: Any) -> Any:
     """Away from the symmetric start."""
     with torch.no_grad():
@@ -157,6 +167,7 @@ def test_no_gradient_enters_the_past() -> None:
         assert torch.equal(grad[:4], torch.zeros_like(grad[:4])) and grad[window.unique()].abs().amax(1).min() > 1e-9
         other = (past + 1) % 4
         assert (net(window, other) - net(window, past)).abs().max() > 1e-6
+        assert not any(memory.requires_grad for memory in net._memories(past)), "no graph is kept"
         kv = net.blocks[0].mixer.kv
         with_past, kv.weight.grad = kv.weight.grad, None
         net(window).square().sum().backward()
