@@ -175,8 +175,9 @@ def get(room: str, name: str) -> Entry:
 
 
 def mixers() -> dict[str, Entry]:
-    """The layers that can be the causal mixer of a language model, by name."""
-    return {n: e for room in ("attention", "recurrences") for n, e in entries(room).items() if "sees" in e.facts}
+    """The layers that mix a sequence, by name: they declare what they see. One that is made from another layer is none."""
+    found = {n: e for room in ("attention", "recurrences") for n, e in entries(room).items() if "sees" in e.facts}
+    return {n: e for n, e in found.items() if "cell" not in e.facts["arguments"]}
 
 
 def mixer(name: str) -> Entry:
