@@ -21,12 +21,23 @@ SIZES = ("inputs", "width", "heads", "mask")  # what a constructor may ask for b
 NUMBERS = (int, float, int | None, float | None)
 
 
+def mixer_class(name: str) -> Any:
+    """The class of a mixer, by any of its names; it declares what it sees and whether it needs positions."""
+    make = registry.mixer(name).load()
+    if getattr(make, "sees", None) not in ("past", "all", "mask") or not hasattr(make, "needs_positions"):
+        raise ConfigError(
+            f"`{name}` does not declare what it sees and whether it needs positions",
+            'write `sees, needs_positions = "past", False` in its class; `sees` is "past", "all" or "mask".',
+        )
+    return make
+
+
 def build_mixer(name: str, width: int, heads: int, mask: Mask | None, options: Mapping[str, int | float]) -> nn.Module:
     """A mixer "b t d" -> "b t d".
 
     What its constructor calls `inputs`, `width`, `heads` or `mask` is given; `options` are its other numbers.
     """
-    make = registry.mixer(name).load()
+    make = mixer_class(name)
     numbers = check_options(name, make, options)
     parameters = inspect.signature(make).parameters
     if make.sees == "all" and mask is not None and mask.causal:

@@ -3,7 +3,6 @@ from dataclasses import dataclass, field
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core import registry
 from headway.core.config import demand
 from headway.layers.activations import squared_relu
 from headway.layers.block import Block
@@ -11,7 +10,7 @@ from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
-from headway.layers.mixer import build_mixer
+from headway.layers.mixer import build_mixer, mixer_class
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.positions.sinusoidal import Sinusoidal
 
@@ -57,7 +56,7 @@ class Encoder(nn.Module):
         super().__init__()
         c = self.config = config
         self.embedding = Embedding(vocabulary, c.width)
-        self.position = Sinusoidal(c.width) if registry.mixer(c.mixer).load().needs_positions else None
+        self.position = Sinusoidal(c.width) if mixer_class(c.mixer).needs_positions else None
         blocks = [
             Block(
                 c.width,

@@ -13,7 +13,7 @@ from headway.layers.connections.deep_norm import deep, deep_initialise
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal, Window
-from headway.layers.mixer import build_mixer, check_options
+from headway.layers.mixer import build_mixer, check_options, mixer_class
 from headway.layers.positions.sinusoidal import Sinusoidal
 from headway.layers.scores.scaled import Scaled
 from headway.layers.scores.unit_norm import UnitNorm
@@ -85,7 +85,7 @@ class GPT(Decoder):
         residual: Any = partial(around, norm=norm)
         if c.residual == "deep":
             residual = partial(residual, alpha=deep(c.depth).alpha)
-        make = registry.mixer(c.mixer).load()
+        make = mixer_class(c.mixer)
         check_options(c.mixer, make, c.options)
         place = registry.get("positions", c.position).load()
         inside = place if hasattr(place, "inside") else None

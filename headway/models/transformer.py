@@ -15,7 +15,7 @@ from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding, both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
-from headway.layers.mixer import build_mixer
+from headway.layers.mixer import build_mixer, mixer_class
 from headway.models.encoder_decoder import Memory, State
 
 
@@ -68,7 +68,7 @@ class Transformer(nn.Module):
         c = self.config = config
         position = registry.get("positions", c.position).load()
         self.source, self.target = both_sides(source_vocabulary, target_vocabulary, c.width, c.share)
-        needs_positions = registry.mixer(c.mixer).load().needs_positions
+        needs_positions = mixer_class(c.mixer).needs_positions
         self.source_position: Any = position(c.width) if needs_positions else None
         self.target_position = position(c.width)
         self.dropout = Dropout(c.dropout)
