@@ -21,7 +21,7 @@ from torch import Tensor
 from headway.core import machine
 from headway.core.recipe import Training
 from headway.core.seeds import derive
-from headway.models.blocks import Blocks, Config
+from headway.models.gpt import GPT, Config
 from headway.train.checkpoint import Learner
 from headway.train.schedules import share
 
@@ -41,17 +41,17 @@ def streams(rows: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     return torch.full((rows, LENGTH), FILL).scatter_(1, places[:, None], symbols[:, None]), places, symbols
 
 
-def answers(model: Blocks, ids: Tensor, places: Tensor, read: int) -> Tensor:
+def answers(model: GPT, ids: Tensor, places: Tensor, read: int) -> Tensor:
     """Logits at gaps 1, 2 ... 64 behind the symbol, "b t v"."""
     hidden = model(ids.unflatten(1, (-1, read)).flatten(0, 1)).unflatten(0, (len(ids), -1)).flatten(1, 2)
     behind = places[:, None] + torch.arange(1, GAPS + 1)
     return model.logits(hidden[torch.arange(len(ids))[:, None], behind])
 
 
-def train(layers: int, kind: str, steps: int, seed: int) -> Blocks:
+def train(layers: int, kind: str, steps: int, seed: int) -> GPT:
     torch.manual_seed(derive(seed, "weights"))
     options = {"segment": SEGMENT, "memory": MEMORY}
-    model = Blocks(Config(mixer="transformer_xl", depth=layers, options=options, **SIZES), SYMBOLS + 1)  # type: ignore[arg-type]
+    model = GPT(Config(mixer="transformer_xl", depth=layers, options=options, **SIZES), SYMBOLS + 1)  # type: ignore[arg-type]
     learner = Learner(model, Training(rate=RATE))
     for step in range(steps):
         ids, places, symbols = streams(ROWS, derive(seed, "batch", step))
@@ -61,7 +61,7 @@ def train(layers: int, kind: str, steps: int, seed: int) -> Blocks:
 
 
 @torch.no_grad()
-def judge(model: Blocks, kind: str, seed: int) -> Tensor:
+def judge(model: GPT, kind: str, seed: int) -> Tensor:
     """Accuracy at each gap, over 512 streams that were never trained on."""
     ids, places, symbols = streams(512, derive(seed, "held out"))
     return (answers(model, ids, places, READ[kind]).argmax(-1) == symbols[:, None]).float().mean(0)

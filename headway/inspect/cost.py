@@ -1,4 +1,4 @@
-"""What a model costs, counted and not estimated: parameters, bytes, and the multiplications and additions of one pass."""
+"""What a model costs, counted and not estimated: parameters, bytes, multiplications and additions of one pass."""
 
 import dataclasses
 import math
@@ -18,10 +18,11 @@ Shape = tuple[int, ...]
 class Cost:
     """What a model costs on inputs of one size, per prediction: a token that is predicted, or a picture that is named.
 
-        FLOPs of (n x k) (k x m) = 2 n k m        training step = 3 forward passes (two products backward for each one forward)
+        FLOPs of (n x k) (k x m) = 2 n k m        training step = 3 forward passes (two products back for each one)
 
-    Only products of matrices count: sums, norms, softmax, scans and FFTs do not. An attention kernel counts all pairs of positions, also
-    those that a causal mask hides. The convention of Kaplan et al. 2020, https://arxiv.org/abs/2001.08361, section 2.1.
+    Only products of matrices count: sums, norms, softmax, scans and FFTs do not. An attention kernel counts all pairs
+    of positions, also those that a causal mask hides. The convention of Kaplan et al. 2020,
+    https://arxiv.org/abs/2001.08361, section 2.1.
     """
 
     parameters: int  # numbers that are learned; a matrix that is used twice counts once
@@ -34,14 +35,17 @@ class Cost:
         return 3 * self.forward
 
     def __str__(self) -> str:
-        return f"{self.bytes / 2**20:,.1f} MiB of weights, {self.training / 1e6:,.1f} MFLOP per {self.unit} of a training step"
+        flops = f"{self.training / 1e6:,.1f} MFLOP per {self.unit} of a training step"
+        return f"{self.bytes / 2**20:,.1f} MiB of weights, {flops}"
 
 
 def cost(model: Any, *inputs: Tensor, per: int, unit: str = "token") -> Cost:
     """The cost of `model.logits(model(*inputs))` per `unit`, of which there are `per`.
 
-        cost(gpt, torch.zeros(1, 256, dtype=torch.long), per=256)          tokens of one text
+        cost(gpt, torch.zeros(1, 256, dtype=torch.long), per=256)
         cost(cnn, torch.zeros(1, 1, 28, 28), per=1, unit="picture")
+
+    are the cost per token of a text of 256, and that of a picture.
     """
     trained = model.training
     model.eval()

@@ -15,8 +15,8 @@ Residual = Callable[[int, float], nn.Module]  # PreNorm, PostNorm or DeepNorm, m
 class Block(nn.Module):
     """Block: x -> mixer -> feed-forward, each inside a connection.
 
-    The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal. One that carries a memory from before the
-    sequence (`transformer_xl`) takes it as a third argument: what `read` gave.
+    The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal. One that carries a memory
+    from before the sequence (`transformer_xl`) takes it as a third argument: what `read` gave.
     """
 
     aliases = ("Transformer block", "Transformer layer", "encoder block")

@@ -2,6 +2,8 @@
 
     a causal mask     only the past may be seen: `sees` must be "past", or "mask" and the mask says so
     no mask           both sides are seen: "all" and "mask" as they are, "past" once from each end (`Bidirectional`)
+
+What a mixer sees is declared by its class.
 """
 
 import inspect
@@ -19,9 +21,23 @@ SIZES = ("inputs", "width", "heads", "mask")  # what a constructor may ask for b
 NUMBERS = (int, float, int | None, float | None)
 
 
-def build_mixer(name: str, width: int, heads: int, mask: Mask | None, options: Mapping[str, int | float]) -> nn.Module:
-    """A mixer "b t d" -> "b t d". What its constructor calls `inputs`, `width`, `heads` or `mask` is given; `options` are its numbers."""
+def mixer_class(name: str) -> Any:
+    """The class of a mixer, by any of its names; it declares what it sees and whether it needs positions."""
     make = registry.mixer(name).load()
+    if getattr(make, "sees", None) not in ("past", "all", "mask") or not hasattr(make, "needs_positions"):
+        raise ConfigError(
+            f"`{name}` does not declare what it sees and whether it needs positions",
+            'write `sees, needs_positions = "past", False` in its class; `sees` is "past", "all" or "mask".',
+        )
+    return make
+
+
+def build_mixer(name: str, width: int, heads: int, mask: Mask | None, options: Mapping[str, int | float]) -> nn.Module:
+    """A mixer "b t d" -> "b t d".
+
+    What its constructor calls `inputs`, `width`, `heads` or `mask` is given; `options` are its other numbers.
+    """
+    make = mixer_class(name)
     numbers = check_options(name, make, options)
     parameters = inspect.signature(make).parameters
     if make.sees == "all" and mask is not None and mask.causal:
@@ -43,14 +59,16 @@ def build_mixer(name: str, width: int, heads: int, mask: Mask | None, options: M
 
 
 def check_options(name: str, make: Any, options: Mapping[str, int | float]) -> dict[str, int | float]:
-    """The options of the mixer `name`, whose class is `make`, if all of them exist, are of the right type, and none is missing."""
+    """The options of the mixer `name`, of class `make`: each exists and is of the right type, and none is missing."""
     own = {p.name: p for p in inspect.signature(make).parameters.values() if p.name not in SIZES}
     numbers = {n: p.annotation for n, p in own.items() if p.annotation in NUMBERS}
     hint = f"`headway show {name}` lists the options."
     for option, value in options.items():
         if option not in numbers:
             guess = nearest(option, numbers)
-            raise ConfigError(f"`{name}` has no option `{option}`", (f"did you mean `{guess}`? " if guess else "") + hint)
+            raise ConfigError(
+                f"`{name}` has no option `{option}`", (f"did you mean `{guess}`? " if guess else "") + hint
+            )
         if numbers[option] in (int, int | None) and not isinstance(value, int):
             raise ConfigError(f"the option `{option}` of `{name}` should be a whole number, not {value}", hint)
     missing = [f"`{n}`" for n, p in own.items() if p.default is inspect.Parameter.empty and n not in options]

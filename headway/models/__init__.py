@@ -1,1 +1,1 @@
-"""Decide: one file per architecture. A model maps token ids to hidden states and logits; it knows no loss and no tokenizer."""
+"""Decide: one file per architecture. A model maps tokens or pictures to hidden states and logits; it knows no loss."""

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 from headway.core import registry
 from headway.layers.embedding import Embedding, both_sides
 from headway.models.bahdanau import Bahdanau
-from headway.models.encoder_decoder import Memory, State
+from headway.models.encoder_decoder import Memory
 from headway.models.luong import InputFeeding, Luong
 from headway.models.rnn_seq2seq import Config as EncoderConfig
-from headway.models.rnn_seq2seq import RecurrentEncoder
+from headway.models.rnn_seq2seq import RecurrentEncoder, States
 
 DECODERS: dict[str, Any] = {"luong": Luong, "feeding": InputFeeding, "bahdanau": Bahdanau}
 
@@ -21,10 +21,10 @@ class Config:
     depth: int = 2  # recurrences on top of each other, in the encoder and in the decoder
     cell: Literal["elman", "lstm", "gru"] = "lstm"  # which recurrence
     bidirectional: bool = True  # whether the encoder reads in both directions
-    score: Literal["dot", "multiplicative", "additive"] = "additive"  # how a decoder state is compared with encoder states
+    score: Literal["dot", "multiplicative", "additive"] = "additive"  # of a decoder state and an encoder state
     dropout: float = 0.2  # on the input of every layer
     share: bool = True  # one embedding for source, target and output
-    order: Literal["luong", "feeding", "bahdanau"] = "luong"  # attention after the cell, the same and fed back, or before the cell
+    order: Literal["luong", "feeding", "bahdanau"] = "luong"  # attention after the cell; fed back, too; before the cell
 
     def __post_init__(self) -> None:
         _ = self.encoder  # the ranges of what both share are checked there
@@ -39,13 +39,14 @@ class AttentionSeq2seq(nn.Module):
 
         e_ti = score(s, h_i)        alpha_t = softmax(e_t)        c_t = sum_i alpha_ti h_i        y_t ~ softmax(E out_t)
 
-        order luong       s_t = f(s_{t-1}, y_{t-1}), which asks             out_t = tanh(W [s_t ; c_t]), as in the lecture
-        order feeding     s_t = f(s_{t-1}, [y_{t-1} ; out_{t-1}])           the same, and each output enters the next cell
-        order bahdanau    s_{t-1} asks, s_t = f(s_{t-1}, [y_{t-1} ; c_t])   out_t = tanh(W [s_t ; c_t ; y_{t-1}])
+        luong       s_t = f(s_{t-1}, y_{t-1}), which asks            out_t = tanh(W [s_t ; c_t]), as in the lecture
+        feeding     s_t = f(s_{t-1}, [y_{t-1} ; out_{t-1}])          the same; each output enters the next cell
+        bahdanau    s_{t-1} asks, s_t = f(s_{t-1}, [y_{t-1} ; c_t])  out_t = tanh(W [s_t ; c_t ; y_{t-1}])
 
-    alpha is a soft alignment of target words with source words. Bahdanau, Cho, Bengio 2015, https://arxiv.org/abs/1409.0473
-    (additive score); Luong, Pham, Manning 2015, https://arxiv.org/abs/1508.04025 (dot and multiplicative scores, input feeding).
-    The first order computes all target positions at once, the others one after the other, so they train more slowly.
+    alpha is a soft alignment of target words with source words. Bahdanau, Cho, Bengio 2015,
+    https://arxiv.org/abs/1409.0473 (additive score); Luong, Pham, Manning 2015, https://arxiv.org/abs/1508.04025 (dot
+    and multiplicative scores, input feeding). The first order computes all target positions at once, the others one
+    after the other, so they train more slowly.
     """
 
     aliases = (
@@ -76,11 +77,11 @@ class AttentionSeq2seq(nn.Module):
         (seen,), state = self.read(source, keep)
         return self.decoder(self.target(target), state, seen)
 
-    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
+    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, States]:
         hidden, last = self.encoder(source, keep)
         return (self.decoder.attention.remember(hidden, keep),), self.decoder.start(last)
 
-    def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
+    def step(self, token: Int[Tensor, "bk"], state: States, memory: Memory) -> tuple[Float[Tensor, "bk d"], States]:
         return self.decoder.step(self.target(token), state, memory[0])
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:

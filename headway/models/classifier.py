@@ -1,7 +1,9 @@
 """What every model offers that gives one vector for an example: a text, a picture.
 
-    forward(...)      -> hidden "b d"       what is read depends on the model: `ids, keep` of a text, or `pictures` "b c y x"
-    logits(hidden)    -> "b c"              one score for each class
+    forward(...)      -> hidden "b d"      of `ids` and `keep`, both "b t", if it reads a text; of `pictures` "b c y x"
+    logits(hidden)    -> "b c"             one score for each class
+
+A model is given the arguments of its own kind, by `reads`: `tokens` or `pictures`.
 """
 
 from typing import Protocol, runtime_checkable

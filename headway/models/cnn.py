@@ -47,13 +47,13 @@ class Stage(nn.Module):
 
 
 class CNN(nn.Module):
-    """Convolutional network: stages of filters and pooling, each seeing a larger part of the picture, then one full layer.
+    """Convolutional network: stages of filters and pooling, each of which sees more of the picture, then a full layer.
 
-        x_0 = x        x_l = pool(phi(K_l * x_{l-1} + b_l))        h = phi(V vec(x_depth) + a)        p(class) = softmax(W h + b)
+        x_0 = x    x_l = pool(phi(K_l * x_{l-1} + b_l))    h = phi(V vec(x_depth) + a)    p(class) = softmax(W h + b)
 
-    The plan of LeNet-5 (LeCun et al. 1998, https://doi.org/10.1109/5.726791), with zeros around the picture, ReLU and max pooling in
-    place of sigmoids and averages; lecture C, chapter 4; lecture D. A filter has the same weights at every place, so a stage has
-    m^2 c d of them, however large the picture is.
+    The plan of LeNet-5 (LeCun et al. 1998, https://doi.org/10.1109/5.726791), with zeros around the picture, ReLU and
+    max pooling in place of sigmoids and averages; lecture C, chapter 4; lecture D. A filter has the same weights at
+    every place, so a stage has m^2 c d of them, however large the picture is.
     """
 
     aliases = ("convolutional network", "convolutional neural network", "ConvNet", "LeNet", "LeNet-5")

@@ -1,17 +1,17 @@
 """What every language model offers to training and to decoding, and the stack of causal blocks that most of them are.
 
-    forward(ids, past)     -> hidden "b t d"            hidden_t predicts the token after ids_t
-    predicted(ids, past)   -> hidden "n d", "b t"       what a training step learns from: hidden states, and where they stand
-    start(batch)           -> state                     nothing read yet
-    step(token, state)     -> hidden, state             one token read, at a cost that does not repeat what was read (generation)
+    forward(ids, past)     -> hidden "b t d"        hidden_t predicts the token after ids_t
+    predicted(ids, past)   -> hidden "n d", "b t"   what a training step learns from: n states, and at which places
+    start(batch)           -> state                 nothing read yet
+    step(token, state)     -> hidden, state         one token read, without reading again what was read (generation)
     logits(hidden)         -> "... v"
-    output.weight          "v d"                        the output matrix, for the loss that never holds all logits
-    memory                                              how many tokens before a window still reach into it; 0: none do
-    absolute                                            whether places are counted from the beginning of the text, so that none is
-                                                        known beyond those that were trained (generation begins anew before that)
+    output.weight          "v d"                    the output matrix, for the loss that never holds all logits
+    memory                                          how many tokens before a window still reach into it; 0: none do
+    absolute                                        whether places are counted from the beginning of a text: those that
+                                                    were not trained are not known (generation begins anew there)
 
-`past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them.
-The state is a value: how many tokens were read, and for each block tensors in a tuple, each with the batch as its first axis.
+`past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them. The state is a
+value: how many tokens were read, and for each block tensors in a tuple, each with the batch as its first axis.
 """
 
 from collections.abc import Iterator
@@ -54,9 +54,9 @@ class LanguageModel(Protocol):
 class Decoder(nn.Module):
     """x = E[ids] (+ positions) -> causal blocks -> norm; p(next) = softmax(O h), where O may be E.
 
-    Blocks of Transformer-XL carry a memory over windows: the tokens before a window are read first, without gradient, and each block
-    keeps the inputs of its mixer at the last positions. The paper keeps what older weights made of them in the steps before; here it is
-    computed anew, so that a step is a function of the weights and the batch alone.
+    Blocks of Transformer-XL carry a memory over windows: the tokens before a window are read first, without gradient,
+    and each block keeps the inputs of its mixer at the last positions. The paper keeps what older weights made of them
+    in the steps before; here it is computed anew, so that a step is a function of the weights and the batch alone.
     """
 
     def __init__(

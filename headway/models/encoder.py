@@ -1,10 +1,8 @@
 from dataclasses import dataclass, field
-from typing import Any
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core import registry
 from headway.core.config import require
 from headway.layers.activations import squared_relu
 from headway.layers.block import Block
@@ -12,7 +10,7 @@ from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
-from headway.layers.mixer import build_mixer
+from headway.layers.mixer import build_mixer, mixer_class
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.positions.sinusoidal import Sinusoidal
 
@@ -39,15 +37,16 @@ class Config:
 
 
 class Encoder(nn.Module):
-    """Encoder: a text read from both sides, as one vector for each token (`states`) or one for the whole text (`forward`).
+    """Encoder: a text read from both sides, as one vector for each token (`states`) or for the whole text (`forward`).
 
         x_t = E[w_t] + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2        h_t = norm(x_t)
 
         h = 1/n sum_t h_t over the n real tokens            p(class) = softmax(W h + b)
 
-    With attention it is the encoder of Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, and of BERT (Devlin et al. 2019,
-    https://arxiv.org/abs/1810.04805), with a mean in place of BERT's extra token; with `longformer`, `big_bird`, `performer` or
-    `linformer` it reads long documents; a recurrence reads from both ends. Positions are added if the mixer needs them.
+    With attention it is the encoder of Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, and of BERT (Devlin et
+    al. 2019, https://arxiv.org/abs/1810.04805), with a mean in place of BERT's extra token; with `longformer`,
+    `big_bird`, `performer` or `linformer` it reads long documents; a recurrence reads from both ends. Positions are
+    added if the mixer needs them.
     """
 
     aliases = ("Transformer encoder", "text encoder", "text classifier", "bidirectional encoder", "BiLSTM classifier")
@@ -57,8 +56,8 @@ class Encoder(nn.Module):
         super().__init__()
         c = self.config = config
         self.embedding = Embedding(vocabulary, c.width)
-        self.position = Sinusoidal(c.width) if registry.mixer(c.mixer).load().needs_positions else None
-        self.blocks: Any = nn.ModuleList(
+        self.position = Sinusoidal(c.width) if mixer_class(c.mixer).needs_positions else None
+        blocks = [
             Block(
                 c.width,
                 build_mixer(c.mixer, c.width, c.heads, None, c.options),
@@ -67,11 +66,12 @@ class Encoder(nn.Module):
                 c.dropout,
             )
             for _ in range(c.depth)
-        )
+        ]
+        self.blocks = nn.ModuleList(blocks)
         self.norm = LayerNorm(c.width)
         self.head = nn.Linear(c.width, classes)
         self.dropout = Dropout(c.dropout)
-        for block in self.blocks:  # every block starts as its mixer alone
+        for block in blocks:  # every block starts as its mixer alone
             nn.init.zeros_(block.feedforward.down.weight)
 
     def states(self, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"]) -> Float[Tensor, "b t d"]:

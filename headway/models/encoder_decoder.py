@@ -6,8 +6,9 @@
     logits(hidden)                -> "... v"
     output.weight                 "v d"                    the output matrix, for the loss that never holds all logits
 
-`memory` is fixed while a sentence is decoded: keys and values of what attention looks at. `state` grows: tensors in a tuple for each
-layer. Each tensor has the batch as its first axis. With k hypotheses per sentence the state has b*k rows and the memory still b.
+`memory` is fixed while a sentence is decoded: keys and values of what attention looks at. `state` grows: tensors in a
+tuple for each layer. Each tensor has the batch as its first axis. With k hypotheses per sentence the state has b*k rows
+and the memory still b.
 """
 
 from collections.abc import Iterator

@@ -13,7 +13,7 @@ from headway.layers.connections.deep_norm import deep, deep_initialise
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal, Window
-from headway.layers.mixer import build_mixer, check_options
+from headway.layers.mixer import build_mixer, check_options, mixer_class
 from headway.layers.positions.sinusoidal import Sinusoidal
 from headway.layers.scores.scaled import Scaled
 from headway.layers.scores.unit_norm import UnitNorm
@@ -31,7 +31,7 @@ class Config:
     share: bool = False  # one matrix for embedding and output, as in GPT-2 and GPT-3
     dropout: float = 0.0  # on every sublayer and on the embeddings
     position: Literal["rotary", "alibi", "relative", "learned", "sinusoidal"] = "rotary"  # where a token stands
-    score: Literal["unit_norm", "scaled"] = "unit_norm"  # of `multihead`: queries and keys of length 1 (QK-norm), or as in 2017
+    score: Literal["unit_norm", "scaled"] = "unit_norm"  # queries and keys of length 1 (QK-norm), or as in 2017
     norm: Literal["layer_norm", "rms_norm"] = "layer_norm"  # which normalisation; torch has a kernel for the first
     residual: Literal["pre", "post", "deep"] = "pre"  # where the norm stands; `deep` is post-norm for very deep stacks
     activation: Literal["squared_relu", "gelu", "relu"] = "squared_relu"  # inside the feed-forward network
@@ -53,16 +53,16 @@ class Config:
 class GPT(Decoder):
     """GPT: a stack of causal blocks that predicts the next token; its mixer is attention, or any other causal layer.
 
-        x_t = E[w_t]        x <- x + mixer(norm(x))        x <- x + W_2 phi(W_1 norm(x))        p(w_t+1) = softmax(O norm(x_t))
+        x_t = E[w_t]    x <- x + mixer(norm(x))    x <- x + W_2 phi(W_1 norm(x))    p(w_t+1) = softmax(O norm(x_t))
 
-    Radford et al. 2018/2019; Brown et al. 2020, "Language models are few-shot learners", https://arxiv.org/abs/2005.14165; lectures B
-    and E. The defaults are what trains fastest today (docs/findings.md): rotary positions, queries and keys of unit length,
-    squared ReLU (So et al. 2021, https://arxiv.org/abs/2109.08668), output projections that start at zero. `presets()` gives the eight
-    sizes of GPT-3 as they were published.
+    Radford et al. 2018/2019; Brown et al. 2020, "Language models are few-shot learners",
+    https://arxiv.org/abs/2005.14165; lectures B and E. The defaults are what trains fastest today (docs/findings.md):
+    rotary positions, queries and keys of unit length, squared ReLU (So et al. 2021, https://arxiv.org/abs/2109.08668),
+    output projections that start at zero. `presets()` gives the eight sizes of GPT-3 as they were published.
 
-    `--model mamba`, `--model lstm` and their like are this model with that mixer; nothing else differs between them, so a comparison
-    compares mixers. A mixer that needs positions and is not `multihead` gets sinusoids added to its embeddings (or learned ones, if
-    `position` says so); rotary, alibi and relative act on the scores of `multihead`.
+    `--model mamba`, `--model lstm` and their like are this model with that mixer; nothing else differs between them, so
+    a comparison compares mixers. A mixer that needs positions and is not `multihead` gets sinusoids added to its
+    embeddings (or learned ones, if `position` says so); rotary, alibi and relative act on the scores of `multihead`.
     """
 
     aliases = (
@@ -85,7 +85,7 @@ class GPT(Decoder):
         residual: Any = partial(around, norm=norm)
         if c.residual == "deep":
             residual = partial(residual, alpha=deep(c.depth).alpha)
-        make = registry.mixer(c.mixer).load()
+        make = mixer_class(c.mixer)
         check_options(c.mixer, make, c.options)
         place = registry.get("positions", c.position).load()
         inside = place if place.acts == "scores" else None
@@ -96,7 +96,9 @@ class GPT(Decoder):
         other = partial(build_mixer, c.mixer, c.width, c.heads, Causal(), c.options)
         mixers = [attention() if make is Multihead else other() for _ in range(c.depth)]
         phi = ACTIVATIONS[c.activation]
-        blocks: list[nn.Module] = [Block(c.width, m, Feedforward(c.width, c.inner, phi), residual, c.dropout) for m in mixers]
+        blocks: list[nn.Module] = [
+            Block(c.width, m, Feedforward(c.width, c.inner, phi), residual, c.dropout) for m in mixers
+        ]
         added = None
         if make.needs_positions and inside is None:
             added = place(c.width, c.context) if c.position == "learned" else place(c.width)
@@ -121,13 +123,13 @@ class GPT(Decoder):
 
 
 def presets() -> dict[str, Config]:
-    """The eight models of Brown et al. 2020, table 2.1, by name: depth, width, heads; feed-forward of four widths, context 2048.
+    """The eight models of Brown et al. 2020, table 2.1, by name; feed-forward of four widths, context 2048.
 
-    Two things differ from the paper: its odd layers attend to a band of positions only, here all layers are dense; and embeddings are
-    multiplied by sqrt(d), as everywhere in this package. The numbers of parameters are not affected.
+    Two things differ from the paper: its odd layers attend to a band of positions only, here all layers are dense; and
+    embeddings are multiplied by sqrt(d), as everywhere in this package. The numbers of parameters are not affected.
 
-    The table contradicts itself twice, and what is countable is taken: XL has 24 heads of 128 in a width of 2048 (24 * 128 = 3072; 16
-    heads fit), and 13B has 40 heads of 128 in a width of 5140 (40 * 128 = 5120, the width that is used).
+    The table contradicts itself twice, and what is countable is taken: XL has 24 heads of 128 in a width of 2048 (24 *
+    128 = 3072; 16 heads fit), and 13B has 40 heads of 128 in a width of 5140 (40 * 128 = 5120, the width that is used).
     """
     table = {
         "gpt3-small": (12, 768, 12),

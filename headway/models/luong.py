@@ -11,7 +11,7 @@ from headway.layers.attention.attend import Attend
 from headway.layers.attention.cross import Remembered
 from headway.layers.dropout import Dropout
 from headway.layers.recurrences.stacked import Stacked
-from headway.models.encoder_decoder import State
+from headway.models.rnn_seq2seq import States
 
 
 class SoftAlignment(nn.Module):
@@ -35,8 +35,8 @@ class SoftAlignment(nn.Module):
         return rearrange(self(grouped, seen), "b k d -> (b k) d")
 
     def join(self, steps: int) -> None:
-        """While maps are recorded: those of the last steps become one, as if all positions had been computed at once."""
-        maps = self.attend.maps
+        """While maps are recorded: those of the last steps become one, as if all positions were computed at once."""
+        maps = self.weights.maps
         if maps is not None and steps:
             maps[-steps:] = [torch.cat(maps[-steps:], 2)]
 
@@ -44,7 +44,7 @@ class SoftAlignment(nn.Module):
 class Luong(nn.Module):
     """The recurrence reads the target alone, so all positions are computed at once.
 
-        s_t = f(s_{t-1}, y_{t-1})        c_t = attention(s_t)        out_t = tanh(W [s_t ; c_t])
+    s_t = f(s_{t-1}, y_{t-1})        c_t = attention(s_t)        out_t = tanh(W [s_t ; c_t])
     """
 
     read = 1  # vectors that the first layer reads
@@ -55,15 +55,15 @@ class Luong(nn.Module):
         self.attention = SoftAlignment(score(width))
         self.combine, self.dropout = nn.Linear(2 * width, width), Dropout(dropout)
 
-    def start(self, state: State) -> State:
+    def start(self, state: States) -> States:
         """Before the first word: `state` is what the encoder gives each layer."""
         return state
 
-    def forward(self, y: Float[Tensor, "b t d"], state: State, seen: Remembered) -> Float[Tensor, "b t d"]:
+    def forward(self, y: Float[Tensor, "b t d"], state: States, seen: Remembered) -> Float[Tensor, "b t d"]:
         s = self.layers.scan(y, None, state)[0]
         return self._combine(s, self.attention(s, seen))
 
-    def step(self, y: Float[Tensor, "bk d"], state: State, seen: Remembered) -> tuple[Float[Tensor, "bk d"], State]:
+    def step(self, y: Float[Tensor, "bk d"], state: States, seen: Remembered) -> tuple[Float[Tensor, "bk d"], States]:
         s, state = self.layers.step(y, state)
         return self._combine(s, self.attention.step(s, seen)), state
 
@@ -72,30 +72,29 @@ class Luong(nn.Module):
 
 
 class InputFeeding(Luong):
-    """The output of one position is an input of the next, so the decoder knows what it has looked at; one position after the other.
+    """The output of a position is an input of the next, so the decoder knows what it has looked at. One by one.
 
-        s_t = f(s_{t-1}, [y_{t-1} ; out_{t-1}])        c_t = attention(s_t)        out_t = tanh(W [s_t ; c_t])        out_0 = 0
+        s_t = f(s_{t-1}, [y_{t-1} ; out_{t-1}])    c_t = attention(s_t)    out_t = tanh(W [s_t ; c_t])    out_0 = 0
 
     Section 3.3 of the paper.
     """
 
     read = 2
 
-    def start(self, state: State) -> State:
-        top: Any = state[-1][0]
-        return *state, (torch.zeros_like(top),)
+    def start(self, state: States) -> States:
+        return *state, (torch.zeros_like(state[-1][0]),)
 
-    def forward(self, y: Float[Tensor, "b t d"], state: State, seen: Remembered) -> Float[Tensor, "b t d"]:
+    def forward(self, y: Float[Tensor, "b t d"], state: States, seen: Remembered) -> Float[Tensor, "b t d"]:
         return one_by_one(self, y, state, seen)
 
-    def step(self, y: Float[Tensor, "bk d"], state: State, seen: Remembered) -> tuple[Float[Tensor, "bk d"], State]:
+    def step(self, y: Float[Tensor, "bk d"], state: States, seen: Remembered) -> tuple[Float[Tensor, "bk d"], States]:
         *layers, (fed,) = state
         s, after = self.layers.step(torch.cat((y, fed), -1), tuple(layers))
         out = self._combine(s, self.attention.step(s, seen))
         return out, (*after, (out,))
 
 
-def one_by_one(decoder: Any, y: Float[Tensor, "b t d"], state: State, seen: Remembered) -> Float[Tensor, "b t d"]:
+def one_by_one(decoder: Any, y: Float[Tensor, "b t d"], state: States, seen: Remembered) -> Float[Tensor, "b t d"]:
     """All positions of a decoder whose steps need the one before."""
     outputs = []
     for now in y.unbind(1):

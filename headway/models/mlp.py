@@ -1,5 +1,5 @@
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -29,23 +29,29 @@ class MLP(nn.Module):
 
         h_0 = vec(x)        h_l = phi(W_l h_{l-1} + b_l), l = 1 .. depth        p(class) = softmax(W h_depth + b)
 
-    Where a pixel stands means nothing to it: pictures whose pixels are permuted, all in the same way, are learned as well. First
-    weights after He et al. 2015 (`he_normal`), for tanh and sigmoid after Glorot & Bengio 2010 (`glorot_normal`).
-    Rumelhart, Hinton, Williams 1986, https://doi.org/10.1038/323533a0; lectures A to E.
+    Where a pixel stands means nothing to it: pictures whose pixels are permuted, all in the same way, are learned as
+    well. First weights after He et al. 2015 (`he_normal`), for tanh and sigmoid after Glorot & Bengio 2010
+    (`glorot_normal`). Rumelhart, Hinton, Williams 1986, https://doi.org/10.1038/323533a0; lectures A to E.
     """
 
-    aliases = ("multi-layer perceptron", "multilayer perceptron", "fully connected network", "feed-forward neural network")
+    aliases = (
+        "multi-layer perceptron",
+        "multilayer perceptron",
+        "fully connected network",
+        "feed-forward neural network",
+    )
     reads, gives = "pictures", "one vector"
 
     def __init__(self, config: Config, channels: int, height: int, width: int, classes: int) -> None:
         super().__init__()
         c = self.config = config
         inputs = [channels * height * width] + [c.width] * (c.depth - 1)
-        self.layers: Any = nn.ModuleList(nn.Linear(n, c.width) for n in inputs)
+        layers = [nn.Linear(n, c.width) for n in inputs]
+        self.layers = nn.ModuleList(layers)
         self.activation, self.dropout = ACTIVATIONS[c.activation], Dropout(c.dropout)
         self.head = nn.Linear(c.width, classes)
         initialise = glorot_normal if c.activation in ("tanh", "sigmoid") else he_normal
-        for layer in self.layers:
+        for layer in layers:
             initialise(layer.weight)
             nn.init.zeros_(layer.bias)
 

@@ -9,8 +9,11 @@ from headway.core.config import require
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding, both_sides
 from headway.layers.recurrences.bidirectional import Bidirectional
+from headway.layers.recurrences.recurrence import State
 from headway.layers.recurrences.stacked import Stacked
-from headway.models.encoder_decoder import Memory, State
+from headway.models.encoder_decoder import Memory
+
+States = tuple[State, ...]  # of each layer
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,10 @@ class Config:
     def __post_init__(self) -> None:
         require(
             (min(self.width, self.depth) >= 1, "`width` and `depth` must be at least 1"),
-            (self.width % 2 == 0 or not self.bidirectional, f"`width` {self.width} must be even: each direction gets a half"),
+            (
+                self.width % 2 == 0 or not self.bidirectional,
+                f"`width` {self.width} must be even: each direction gets a half",
+            ),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
         )
 
@@ -38,12 +44,13 @@ class RecurrentEncoder(nn.Module):
         cell = registry.get("recurrences", config.cell).load()
         width = config.width
         self.embedding = embedding
-        layers = [Bidirectional(cell, width, width) if config.bidirectional else cell(width, width) for _ in range(config.depth)]
+        both, depth = config.bidirectional, range(config.depth)
+        layers = [Bidirectional(cell, width, width) if both else cell(width, width) for _ in depth]
         self.layers = Stacked(layers, config.dropout)
         # With two directions the decoder's first state is a mixture of where both ended.
-        self.bridge = nn.ModuleList(nn.Linear(width, width) for _ in range(config.depth)) if config.bidirectional else None
+        self.bridge = nn.ModuleList(nn.Linear(width, width) for _ in depth) if both else None
 
-    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Float[Tensor, "b s d"], State]:
+    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Float[Tensor, "b s d"], States]:
         hidden, last = self.layers.scan(self.embedding(source), keep)
         if self.bridge is not None:
             last = tuple(tuple(b(v).tanh() for v in s) for b, s in zip(self.bridge, last, strict=True))
@@ -82,11 +89,11 @@ class RNNSeq2seq(nn.Module):
         hidden, _ = self.decoder.scan(self.target(target), None, last)
         return self.dropout(hidden)
 
-    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
+    def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, States]:
         _, last = self.encoder(source, keep)
         return (), last
 
-    def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
+    def step(self, token: Int[Tensor, "bk"], state: States, memory: Memory) -> tuple[Float[Tensor, "bk d"], States]:
         return self.decoder.step(self.target(token), state)
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:

@@ -15,19 +15,19 @@ from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding, both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
-from headway.layers.mixer import build_mixer
+from headway.layers.mixer import build_mixer, mixer_class
 from headway.models.encoder_decoder import Memory, State
 
 
 @dataclass(frozen=True)
 class Config:
-    mixer: str = "multihead"  # the encoder's layer that sees both sides: `headway list attention`, `headway list recurrences`
+    mixer: str = "multihead"  # of the encoder: `headway list attention`, `headway list recurrences`
     width: int = 256  # d, the width of every position
     depth: int = 3  # blocks in the encoder, and in the decoder
     heads: int = 4  # of attention; must divide the width
     inner: int = 1024  # f, the width inside the feed-forward network
     dropout: float = 0.1  # on every sublayer and on the embeddings
-    norm: Literal["pre", "post", "deep"] = "pre"  # before the sublayer; after the sum, as in 2017; after it, for many layers
+    norm: Literal["pre", "post", "deep"] = "pre"  # before a sublayer; after it, as in 2017; after it, for many layers
     position: Literal["sinusoidal", "learned"] = "sinusoidal"  # of what needs positions
     share: bool = True  # one embedding for source, target and output
     options: dict[str, int | float] = field(default_factory=dict)  # of the encoder's mixer: `headway show NAME`
@@ -54,9 +54,10 @@ class Transformer(nn.Module):
         decoder block:   y -> causal self-attention -> cross-attention to the encoder's output -> feed-forward
 
     each inside a residual connection with layer normalisation. Vaswani et al. 2017, "Attention is all you need",
-    https://arxiv.org/abs/1706.03762; lectures A to E. With `norm deep` it is DeepNet, which trains at a hundred layers and more:
-    Wang et al. 2022, https://arxiv.org/abs/2203.00555; lecture A. The encoder may have another `mixer`, such as `linformer` or a
-    recurrence, which then reads from both ends; positions are added to its input if that mixer needs them.
+    https://arxiv.org/abs/1706.03762; lectures A to E. With `norm deep` it is DeepNet, which trains at a hundred layers
+    and more: Wang et al. 2022, https://arxiv.org/abs/2203.00555; lecture A. The encoder may have another `mixer`, such
+    as `linformer` or a recurrence, which then reads from both ends; positions are added to its input if that mixer
+    needs them.
     """
 
     aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer", "DeepNet")
@@ -67,16 +68,16 @@ class Transformer(nn.Module):
         c = self.config = config
         position = registry.get("positions", c.position).load()
         self.source, self.target = both_sides(source_vocabulary, target_vocabulary, c.width, c.share)
-        needs_positions = registry.mixer(c.mixer).load().needs_positions
+        needs_positions = mixer_class(c.mixer).needs_positions
         self.source_position: Any = position(c.width) if needs_positions else None
         self.target_position = position(c.width)
         self.dropout = Dropout(c.dropout)
         around = registry.get("connections", f"{c.norm}_norm").load()
         before = after = around
-        first, second = deep_encoder(c.depth, c.depth), deep_decoder(c.depth)  # DeepNorm needs to know how deep a stack is
+        first, second = deep_encoder(c.depth, c.depth), deep_decoder(c.depth)  # DeepNorm depends on the depth
         if c.norm == "deep":
             before, after = partial(around, alpha=first.alpha), partial(around, alpha=second.alpha)
-        self.encoder: Any = nn.ModuleList(
+        encoder = [
             Block(
                 c.width,
                 build_mixer(c.mixer, c.width, c.heads, None, c.options),
@@ -85,7 +86,8 @@ class Transformer(nn.Module):
                 c.dropout,
             )
             for _ in range(c.depth)
-        )
+        ]
+        self.encoder: Any = nn.ModuleList(encoder)
         self.encoder_norm = around.final(c.width)
         self.decoder: Any = nn.ModuleList(
             CrossBlock(
@@ -99,7 +101,7 @@ class Transformer(nn.Module):
             for _ in range(c.depth)
         )
         self.decoder_norm = around.final(c.width)
-        mixers = [b.mixer for b in self.encoder if type(b.mixer) is not Multihead]  # they bring first weights of their own
+        mixers = [b.mixer for b in encoder if type(b.mixer) is not Multihead]  # they bring first weights of their own
         own = {module for mixer in mixers for module in mixer.modules()}
         for module in self.modules():
             if isinstance(module, nn.Linear) and module not in own:
@@ -126,7 +128,9 @@ class Transformer(nn.Module):
         encoded = self.encode(source, keep)
         return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
 
-    def forward(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
+    def forward(
+        self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
+    ) -> Float[Tensor, "b t d"]:
         x = self.dropout(self.target(target) + self.target_position(target.shape[1]))
         for block, seen in zip(self.decoder, self._remember(source, keep), strict=True):
             x = block(x, seen)

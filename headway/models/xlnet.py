@@ -63,16 +63,18 @@ class StreamBlock(nn.Module):
 class XLNet(nn.Module):
     """XLNet: a language model that learns to fill in a text in every order, by permuting who sees whom.
 
-        max E_z sum_(t > c) log p(x_zt | x_z1 .. x_z(t-1))        z a random order of the places; the text itself stays where it is
+        max E_z sum_(t > c) log p(x_zt | x_z1 .. x_z(t-1))        z a random order of places; the text stays as it is
 
-    In training every row of a batch draws an order z, and the last 1/K of it is predicted (partial prediction, section 2.3: the first
-    tokens of an order have too little to go on). Validation and generation go from left to right, so the figures compare with those of
-    other models. The first token is given. The tokens before a window are a memory: both streams see their content, which is computed
-    from left to right and without gradient (the paper keeps the content of older weights from the batch before).
+    In training every row of a batch draws an order z, and the last 1/K of it is predicted (partial prediction, section
+    2.3: the first tokens of an order have too little to go on). Validation and generation go from left to right, so the
+    figures compare with those of other models. The first token is given. The tokens before a window are a memory: both
+    streams see their content, which is computed from left to right and without gradient (the paper keeps the content of
+    older weights from the batch before).
 
-    The query for a place starts as one learned vector plus the sinusoids of the place in its window: relative positions only weigh what
-    is seen, so a query that sees a single token would not know where it stands. Segment encodings tell the two texts of a pair apart;
-    plain text has no pairs, so there are none. Yang et al. 2019, https://arxiv.org/abs/1906.08237; lecture A.
+    The query for a place starts as one learned vector plus the sinusoids of the place in its window: relative positions
+    only weigh what is seen, so a query that sees a single token would not know where it stands. Segment encodings tell
+    the two texts of a pair apart; plain text has no pairs, so there are none. Yang et al. 2019,
+    https://arxiv.org/abs/1906.08237; lecture A.
     """
 
     aliases = ("permutation language model", "permutation language modeling", "generalized autoregressive pretraining")

@@ -1,14 +1,17 @@
-"""A mixer by its name: sizes and options reach it, both directions are asked for, and what does not fit is said in a sentence."""
+"""A mixer by its name: sizes and options reach it, it looks where it may, and what does not fit is a clear error."""
 
 import pytest
 import torch
 from tiny import BATCH, HEADS, TARGET, WIDTH
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.core import registry
 from headway.core.errors import ConfigError, UnknownName
 from headway.layers.masks import Causal, Mask
 from headway.layers.mixer import build_mixer
+from headway.models import encoder, gpt, transformer
+from headway.models.encoder import Encoder
+from headway.models.gpt import GPT
 
 pytestmark = pytest.mark.usefixtures("doubles")
 
@@ -51,8 +54,38 @@ def test_options_reach_the_mixer() -> None:
     assert build_mixer("selective scan", WIDTH, HEADS, Causal(), {"states": 5}).A.shape[1] == 5  # type: ignore[union-attr, index]
 
 
-def test_what_does_not_fit_is_said_in_a_sentence() -> None:
-    with pytest.raises(ConfigError, match=r"`lru` has no option `state`\nHint: did you mean `states`\? `headway show lru` lists"):
+def test_models_refuse_what_does_not_fit_their_mixer() -> None:
+    with pytest.raises(ConfigError, match="`multihead` has no option `states`"):
+        GPT(gpt.Config(options={"states": 3}), 7)
+    with pytest.raises(ConfigError, match="`residual deep` has first weights for `multihead` only, not for `lstm`"):
+        gpt.Config(mixer="lstm", residual="deep")
+    with pytest.raises(ConfigError, match="`norm deep` has first weights for `multihead` only, not for `lstm`"):
+        transformer.Config(mixer="lstm", norm="deep")
+    gpt.Config(mixer="self-attention", residual="deep")  # another name of multihead
+
+
+class Silent(nn.Module):
+    """A mixer that declares nothing."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+
+
+def test_a_mixer_declares_what_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = registry.mixer("lstm")
+    monkeypatch.setattr(type(entry), "load", lambda self: Silent)
+    for build in (
+        lambda: build_mixer("lstm", WIDTH, HEADS, Causal(), {}),
+        lambda: Encoder(encoder.Config(mixer="lstm"), 7, 3),
+    ):
+        with pytest.raises(ConfigError, match="`lstm` does not declare what it sees"):
+            build()
+
+
+def test_what_does_not_fit_is_a_clear_error() -> None:
+    with pytest.raises(
+        ConfigError, match=r"`lru` has no option `state`\nHint: did you mean `states`\? `headway show lru` lists"
+    ):
         build_mixer("lru", WIDTH, HEADS, Causal(), {"state": 3})
     with pytest.raises(ConfigError, match="`multihead` has no option `score`"):
         build_mixer("multihead", WIDTH, HEADS, Causal(), {"score": 3})

@@ -1,4 +1,4 @@
-"""What every model owes that gives one vector for an example, as it comes and with every value of every choice it offers."""
+"""What every model owes that gives one vector for an example, with every value of every choice it offers."""
 
 import json
 from pathlib import Path

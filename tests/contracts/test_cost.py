@@ -1,4 +1,4 @@
-"""What `cost` says is what is counted: numbers in a file, formulas on paper, and torch's counter where no kernel hides anything from it."""
+"""What `cost` says is what is counted: bytes of a file, formulas, torch's counter where no kernel hides products."""
 
 import struct
 from pathlib import Path
@@ -85,7 +85,9 @@ def test_gpt_costs_what_is_on_paper(length: int) -> None:
     projections, attention, feedforward = 2 * 4 * d * d, 2 * 2 * length * d, 2 * 2 * d * f
     expected = DEPTH * (projections + attention + feedforward) + 2 * d * v
     assert cost(model("gpt", {}), text(length), per=length).forward == expected
-    assert cost(model("gpt", {"heads": 2 * HEADS + 7}), text(length), per=length).forward == expected, "the number of heads costs nothing"
+    assert cost(model("gpt", {"heads": 2 * HEADS + 7}), text(length), per=length).forward == expected, (
+        "the number of heads costs nothing"
+    )
 
 
 @pytest.mark.parametrize(("mixer", "gates"), [("elman", 1), ("gru", 3), ("lstm", 4)])

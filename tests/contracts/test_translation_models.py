@@ -41,7 +41,18 @@ def test_the_room_is_covered() -> None:
     orders = {chosen["order"] for _, chosen in CASES if "order" in chosen}
     mixers = {chosen["mixer"] for _, chosen in CASES if "mixer" in chosen}
     assert orders == {"feeding", "bahdanau"} and "transformer_xl" not in mixers
-    assert {"linformer", "performer", "longformer", "big_bird", "hopfield", "lstm", "s4", "s5", "lru", "mamba"} <= mixers
+    assert {
+        "linformer",
+        "performer",
+        "longformer",
+        "big_bird",
+        "hopfield",
+        "lstm",
+        "s4",
+        "s5",
+        "lru",
+        "mamba",
+    } <= mixers
 
 
 @EVERY
@@ -79,7 +90,9 @@ def test_weights_of_another_model_are_refused_whole(name: str) -> None:
 @EVERY
 def test_reading_and_stepping_equals_forward(doubles: None, name: str, chosen: dict[str, Any]) -> None:
     net, b = model(name, chosen), batch([4, 2, 1], [6, 3, 1])
-    assert isinstance(net, EncoderDecoder) and torch.equal(net.logits(hidden(net, b)), F.linear(hidden(net, b), net.output.weight))
+    assert isinstance(net, EncoderDecoder) and torch.equal(
+        net.logits(hidden(net, b)), F.linear(hidden(net, b), net.output.weight)
+    )
     whole, (memory, state) = hidden(net, b), net.read(b.source, b.keep)
     assert whole.shape == (BATCH, 7, SMALL["width"]) and net.logits(whole).shape == (BATCH, 7, VOCABULARY)
     for t in range(b.target.shape[1]):
@@ -91,7 +104,9 @@ def test_reading_and_stepping_equals_forward(doubles: None, name: str, chosen: d
 def test_neither_padding_nor_company_matters(doubles: None, name: str, chosen: dict[str, Any]) -> None:
     """Each sentence in a padded batch gives what it gives alone, whatever stands in the padding."""
     net, b = model(name, chosen), batch([4, 2, 1], [6, 3, 1])
-    rubbish = dataclasses.replace(b, source=torch.where(b.keep, b.source, 7), target=torch.where(b.wanted != PAD, b.target, 8))
+    rubbish = dataclasses.replace(
+        b, source=torch.where(b.keep, b.source, 7), target=torch.where(b.wanted != PAD, b.target, 8)
+    )
     for together in (hidden(net, b), hidden(net, rubbish)):
         for row in range(BATCH):
             s, t = int(b.keep[row].sum()), int((b.wanted[row] != PAD).sum())

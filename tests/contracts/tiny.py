@@ -133,7 +133,8 @@ def takes(entry: Entry) -> list[str]:
 
 # -- models ----------------------------------------------------------------------------------------------------------------------
 
-SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
+SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5}
+SMALL |= {"predict": 1, "memory": 3, "filters": 5, "kernel": 3}
 CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 2, 7, 11
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"classes": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}

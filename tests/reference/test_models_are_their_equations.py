@@ -1,4 +1,4 @@
-"""Whole models against something written independently: torch's Transformer layers, and equations with loops over positions."""
+"""Whole models against something written independently: torch's layers, and equations with loops over positions."""
 
 import math
 from typing import Any
@@ -56,7 +56,8 @@ def positions(length: int) -> Tensor:
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @torch.no_grad()
 def test_transformer_is_that_of_torch(norm: str) -> None:
-    ours = stirred(transformer.Transformer(transformer.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0, norm=norm, share=False), V, V))
+    config = transformer.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0, norm=norm, share=False)  # type: ignore[arg-type]
+    ours = stirred(transformer.Transformer(config, V, V))
     kind = {"norm_first": norm == "pre", "batch_first": True, "dropout": 0.0}
     final = [nn.LayerNorm(W), nn.LayerNorm(W)] if norm == "pre" else [None, None]
     for theirs, mine in zip(final, (ours.encoder_norm, ours.decoder_norm), strict=True):
@@ -70,7 +71,9 @@ def test_transformer_is_that_of_torch(norm: str) -> None:
             copy(block, layer)
     x = math.sqrt(W) * ours.source.weight[SOURCE] + positions(5)
     y = math.sqrt(W) * ours.target.weight[TARGET] + positions(7)
-    memory = reader.train()(x, src_key_padding_mask=~KEEP)  # in eval torch takes a fast path that reports padding as zeros
+    memory = reader.train()(
+        x, src_key_padding_mask=~KEEP
+    )  # in eval torch takes a fast path that reports padding as zeros
     future = torch.ones(7, 7, dtype=torch.bool).triu(1)
     expected = decoder.train()(y, memory, tgt_mask=future, memory_key_padding_mask=~KEEP)
     torch.testing.assert_close(ours(SOURCE, KEEP, TARGET), expected, **CLOSE)
@@ -80,9 +83,7 @@ def test_transformer_is_that_of_torch(norm: str) -> None:
 @torch.no_grad()
 def test_encoder_is_that_of_torch() -> None:
     ours = stirred(encoder.Encoder(encoder.Config(width=W, depth=L, heads=H, inner=F, dropout=0.0), V, 3))
-    layer = nn.TransformerEncoderLayer(
-        W, H, F, 0.0, lambda z: z.relu() ** 2, batch_first=True, norm_first=True
-    )
+    layer = nn.TransformerEncoderLayer(W, H, F, 0.0, lambda z: z.relu() ** 2, batch_first=True, norm_first=True)
     theirs = nn.TransformerEncoder(layer, L, nn.LayerNorm(W), enable_nested_tensor=False).train()
     for block, layer in zip(ours.blocks, theirs.layers, strict=True):
         copy(block, layer)
@@ -96,7 +97,7 @@ def test_encoder_is_that_of_torch() -> None:
 
 
 def first_states(model: Any, ids: list[int]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-    """Encoder states of one sentence and the decoder's first states: LSTM cells called one by one, in both directions."""
+    """Encoder states of one sentence and the decoder's first states: LSTM cells one by one, in both directions."""
     x = [math.sqrt(W) * model.encoder.embedding.weight[i] for i in ids]
     first = []
     for both, bridge in zip(model.encoder.layers.layers, model.encoder.bridge, strict=True):

@@ -1,4 +1,4 @@
-"""Models of pictures against torch, numpy and loops; and what follows from how they are made: what a permutation or a shift changes."""
+"""Models of pictures against torch and numpy; and what a permutation of the pixels or a shift changes."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_mlp_is_its_equation(activation: str, depth: int) -> None:
 
 
 def test_mlp_keeps_the_size_of_what_passes_through_twenty_layers() -> None:
-    """He's first weights keep the second moment of ReLU layers: within a factor of 2 after 20 of them, where 1/n loses 2^-20."""
+    """He's first weights keep the second moment: within a factor of 2 after 20 layers, where 1/n leaves 2^-20."""
     torch.manual_seed(3)
     net = MLP(mlp.Config(width=512, depth=20, dropout=0.0), 1, 16, 16, 3).eval()
     x = torch.randn(64, 1, 16, 16)
@@ -60,6 +60,18 @@ def test_cnn_is_that_of_torch(channels: int, height: int, width: int, kernel: in
     expected = F.linear(x.flatten(1), net.full.weight, net.full.bias).relu()
     torch.testing.assert_close(net(images), expected, **CLOSE)
     torch.testing.assert_close(net.logits(expected), F.linear(expected, net.head.weight, net.head.bias), **CLOSE)
+
+
+def test_cnn_begins_with_the_weights_of_he() -> None:
+    """Variance 2 / n_in, within four standard errors; biases at zero."""
+    net = CNN(cnn.Config(filters=32, depth=2, kernel=5, width=64), 3, 16, 16, 3)
+    for weight, bias, inputs in (
+        (net.stages[0].convolution.weight, net.stages[0].convolution.bias, 3 * 25),
+        (net.stages[1].convolution.weight, net.stages[1].convolution.bias, 32 * 25),
+        (net.full.weight, net.full.bias, 64 * 16),
+    ):
+        assert weight.var().item() == pytest.approx(2 / inputs, rel=4 * (2 / weight.numel()) ** 0.5)
+        assert not bias.any()
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Transformer-XL's segments side by side are segments one after the other, with a memory that gradients do not enter; XLNet's orders.
+"""Transformer-XL's segments side by side are segments in sequence; no gradient enters a memory; XLNet's orders.
 
 Both carry a memory from before a window: what a window then gives is what it gives at the end of one long text.
 """
@@ -17,7 +17,9 @@ from headway.models.gpt import GPT
 from headway.models.xlnet import XLNet
 
 pytestmark = pytest.mark.usefixtures("doubles")
-SIZES = pytest.mark.parametrize(("segment", "memory", "length"), [(3, 2, 11), (4, 6, 11), (5, 5, 10), (1, 1, 4), (64, 64, 7)])
+SIZES = pytest.mark.parametrize(
+    ("segment", "memory", "length"), [(3, 2, 11), (4, 6, 11), (5, 5, 10), (1, 1, 4), (64, 64, 7)]
+)
 
 
 def layer(segment: int, memory: int) -> TransformerXL:
@@ -29,7 +31,7 @@ def layer(segment: int, memory: int) -> TransformerXL:
 
 
 def one_after_the_other(made: TransformerXL, x: Tensor) -> Tensor:
-    """As the paper writes it: segment by segment, each attending to a memory of detached inputs, with the four-term score."""
+    """As the paper writes it: segment by segment, each with a memory of detached inputs, and the four-term score."""
     out = []
     for start in range(0, x.shape[1], made.segment):
         now, behind = x[:, start : start + made.segment], x[:, max(0, start - made.memory) : start].detach()
@@ -74,7 +76,19 @@ def test_the_memory_reaches_further_than_the_segment() -> None:
     moved = (made(changed) - made(x)).abs().amax((0, 2)) > 1e-9
     assert moved.tolist() == [False] * 5 + [True] * 7, "the next segment sees it"
     moved = (made(torch.cat((x[:, :3], x[:, 3:4] + 1, x[:, 4:]), 1)) - made(x)).abs().amax((0, 2)) > 1e-9
-    assert moved.tolist() == [False] * 3 + [True] * 5 + [False] * 4, "two segments later it is out of reach of one layer"
+    assert moved.tolist() == [False] * 3 + [True] * 5 + [False] * 4, (
+        "two segments later it is out of reach of one layer"
+    )
+
+
+@pytest.mark.parametrize("given", [4, 8, 12])
+def test_what_stands_before_may_be_given_as_a_memory(given: int) -> None:
+    """Of a memory longer than 4 positions the last 4 are seen."""
+    made, x = layer(4, 4), torch.randn(2, 19, 12)
+    expected = made(x)[:, given:]
+    torch.testing.assert_close(made(x[:, given:], None, x[:, :given]), expected, rtol=0.0, atol=1e-10)
+    assert (made(x[:, given:]) - expected).abs().max() > 1e-6
+    assert made(x[:, :0]).shape == (2, 0, 12)
 
 
 def stirred(model: Any) -> Any:
@@ -97,7 +111,7 @@ def permuted(**others: Any) -> XLNet:
 
 
 class Nowhere(nn.Module):
-    """Places that are all the same: those of XLNet are counted from the beginning of a window, which a long text has only once."""
+    """Places that are all alike: XLNet counts them from the beginning of a window, and a long text is one window."""
 
     def forward(self, length: int, offset: int = 0) -> Tensor:
         return torch.zeros(length, 12)
@@ -112,7 +126,9 @@ def placeless() -> XLNet:
 @pytest.mark.parametrize("length", [4, 7, 13])
 @pytest.mark.parametrize("residual", ["pre", "post"])
 @pytest.mark.parametrize(("segment", "memory"), [(4, 4), (2, 4), (5, 5), (4, 8)])
-def test_a_window_after_its_past_is_the_end_of_a_long_text(segment: int, memory: int, residual: str, length: int) -> None:
+def test_a_window_after_its_past_is_the_end_of_a_long_text(
+    segment: int, memory: int, residual: str, length: int
+) -> None:
     """Whatever stands before the reach of the memory: 3 layers reach 3 * memory tokens back."""
     net = transformer_xl(segment, memory, residual=residual)
     text = torch.randint(0, 9, (2, 5 * 2 * segment * memory + length))
@@ -151,6 +167,7 @@ def test_no_gradient_enters_the_past() -> None:
         assert torch.equal(grad[:4], torch.zeros_like(grad[:4])) and grad[window.unique()].abs().amax(1).min() > 1e-9
         other = (past + 1) % 4
         assert (net(window, other) - net(window, past)).abs().max() > 1e-6
+        assert not any(memory.requires_grad for memory in net._memories(past)), "no graph is kept"
         kv = net.blocks[0].mixer.kv
         with_past, kv.weight.grad = kv.weight.grad, None
         net(window).square().sum().backward()

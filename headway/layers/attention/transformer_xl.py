@@ -16,14 +16,15 @@ State = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]
 
 
 class TransformerXL(nn.Module):
-    """Transformer-XL attention: segments look at themselves and at what the segments before left behind, with relative positions.
+    """Transformer-XL attention: a segment looks at itself and at a memory of those before, with relative positions.
 
         K, V = [SG(X_mem) ; X] W_K, [SG(X_mem) ; X] W_V        Q = X W_Q        scores with `relative` positions, causal
 
-    X_mem are the inputs of this layer at the `memory` positions before the segment, and SG stops the gradient there. A layer knows its
-    inputs of all segments at once, so they are computed side by side, which is the same as one after the other. What stands before the
-    first segment may be given as `memory`. Through n layers a token is reached from n * memory positions back (if `segment` divides
-    `memory`: else a little more). Dai et al. 2019, https://arxiv.org/abs/1901.02860; lecture A.
+    X_mem are the inputs of this layer at the `memory` positions before the segment, and SG stops the gradient there. A
+    layer knows its inputs of all segments at once, so they are computed side by side, which is the same as one after
+    the other. What stands before the first segment may be given as `memory`. Through n layers a token is reached from n
+    * memory positions back (if `segment` divides `memory`: else a little more). Dai et al. 2019,
+    https://arxiv.org/abs/1901.02860; lecture A.
     """
 
     aliases = ("Transformer-XL", "segment-level recurrence", "segment recurrence")
@@ -33,7 +34,8 @@ class TransformerXL(nn.Module):
     def __init__(self, width: int, heads: int, mask: Mask | None = None, segment: int = 64, memory: int = 64) -> None:
         super().__init__()
         if not isinstance(mask, Causal) or min(segment, memory) < 1:
-            raise ConfigError("`transformer_xl` reads from left to right in segments of at least 1", "give it `Causal()` as its mask.")
+            message = "`transformer_xl` reads from left to right in segments of at least 1"
+            raise ConfigError(message, "give it `Causal()` as its mask.")
         self.heads, self.segment, self.memory = heads, segment, memory
         self.query = nn.Linear(width, width)
         self.kv = nn.Linear(width, 2 * width)  # K and V of all heads
@@ -61,22 +63,30 @@ class TransformerXL(nn.Module):
         size = min(self.segment, t)
         n = -(-t // size)
         x = F.pad(x, (0, 0, 0, n * size - t))
-        q = self.query(x).unflatten(-1, (self.heads, -1)).unflatten(1, (n, size)).flatten(0, 1).transpose(1, 2)  # (b n) h t e
-        k, v = (y.unflatten(1, (n, size)).flatten(0, 1).transpose(1, 2) for y in self._keys(x))
+        q = self._cut(self.query(x).unflatten(-1, (self.heads, -1)), n)
+        k, v = (self._cut(y, n) for y in self._keys(x))
         allowed, past = torch.ones(size, size, dtype=torch.bool, device=x.device).tril(), 0
         if n > 1 or memory is not None:
-            past, given = self.memory, 0 if memory is None else min(memory.shape[1], self.memory)
-            before = x[:, : (n - 1) * size] if memory is None else torch.cat((memory[:, -past:], x[:, : (n - 1) * size]), 1)
-            behind = self._behind(before.detach(), past - given, size)
+            past = self.memory
+            given = x[:, :0] if memory is None else memory[:, -past:]
+            behind = self._behind(torch.cat((given, x[:, : (n - 1) * size]), 1).detach(), past - given.shape[1], size)
             k, v = (torch.cat((old, new), 2) for old, new in zip(behind, (k, v), strict=True))
-            place = torch.arange(n, device=x.device)[:, None] * size + torch.arange(-past, 0, device=x.device)
-            real = place >= -given  # there is nothing before the beginning
-            allowed = torch.cat((real[:, None].expand(n, size, past), allowed.expand(n, size, size)), -1).repeat(b, 1, 1)[:, None]
+            places = torch.arange(n, device=x.device)[:, None] * size + torch.arange(-past, 0, device=x.device)
+            real = places >= -given.shape[1]  # there is nothing before the beginning
+            allowed = torch.cat((real[:, None].expand(n, size, past), allowed.expand(n, size, size)), -1)
+            allowed = allowed.repeat(b, 1, 1)[:, None]
         y = self.attend(q, k, v, allowed, bias=self.position.bias(q, k, past))
         return self.output(y.transpose(1, 2).flatten(2).unflatten(0, (b, n)).flatten(1, 2)[:, :t])
 
+    def _cut(self, y: Float[Tensor, "b t h e"], n: int) -> Float[Tensor, "bn h _ e"]:
+        """n segments side by side, as if they were rows of a batch."""
+        return y.unflatten(1, (n, -1)).flatten(0, 1).transpose(1, 2)
+
     def _behind(self, x: Float[Tensor, "b t d"], missing: int, size: int) -> list[Tensor]:
-        """Keys and values of the `memory` positions before each segment, each "(b n) h m e"; zeros where x begins too late."""
+        """Keys and values of the `memory` positions before each segment, each "(b n) h m e".
+
+        x are all inputs but those of the last segment; it begins `missing` positions too late, where zeros stand in.
+        """
         before = [F.pad(y, (0, 0, 0, 0, missing, 0)) for y in self._keys(x)]
         return [y.unfold(1, self.memory, size).flatten(0, 1).transpose(2, 3) for y in before]
 
@@ -88,7 +98,8 @@ class TransformerXL(nn.Module):
     def step(self, x: Float[Tensor, "b d"], state: State) -> tuple[Float[Tensor, "b d"], Any]:
         keys, values, past = state
         q = self.query(x).unflatten(-1, (self.heads, 1, -1))
-        k, v = (torch.cat((old, new.transpose(1, 2)), 2) for old, new in zip((keys, values), self._keys(x.unsqueeze(1)), strict=True))
+        new = (y.transpose(1, 2) for y in self._keys(x.unsqueeze(1)))
+        k, v = (torch.cat(pair, 2) for pair in zip((keys, values), new, strict=True))
         seen = min(past + 1, past % self.segment + 1 + self.memory)  # a new segment forgets all but its memory
         k, v = k[:, :, -seen:], v[:, :, -seen:]
         y = self.attend(q, k, v, bias=self.position.bias(q, k, seen - 1))

@@ -15,9 +15,11 @@ Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]
 class TwoStream(nn.Module):
     """Two-stream attention of XLNet: content that has seen its token, queries that know only their place.
 
-        g_j <- Attention(Q = g_j, K V = h_i for i before j in the order)        h_j <- Attention(Q = h_j, K V = h_i for i before j, and j)
+        g_j <- Attention(Q = g_j, K V = h_i for i before j in the order)
+        h_j <- Attention(Q = h_j, K V = h_i for i before j, and j)
 
-    Both streams share their weights, and both see a memory of content from before the sequence, if there is one. Yang et al. 2019, "XLNet", https://arxiv.org/abs/1906.08237, section 2.3; lecture A.
+    Both streams share their weights, and both see a memory of content from before the sequence, if there is one.
+    Yang et al. 2019, "XLNet", https://arxiv.org/abs/1906.08237, section 2.3; lecture A.
     """
 
     aliases = ("two-stream self-attention", "XLNet attention")
@@ -37,10 +39,13 @@ class TwoStream(nn.Module):
     def _keys(self, h: Float[Tensor, "b s d"]) -> tuple[Tensor, ...]:
         return tuple(y.transpose(1, 2) for y in self.kv(h).unflatten(-1, (2, self.heads, -1)).unbind(2))
 
-    def _attend(self, x: Float[Tensor, "b t d"], k: Tensor, v: Tensor, allowed: Tensor, offset: int) -> Float[Tensor, "b t d"]:
+    def _attend(
+        self, x: Float[Tensor, "b t d"], k: Tensor, v: Tensor, allowed: Tensor, offset: int
+    ) -> Float[Tensor, "b t d"]:
         """Attention of x, which begins `offset` places after the first key."""
         q = self._ask(x)
-        return self.output(self.attend(q, k, v, allowed, bias=self.position.bias(q, k, offset)).transpose(1, 2).flatten(2))
+        y = self.attend(q, k, v, allowed, bias=self.position.bias(q, k, offset))
+        return self.output(y.transpose(1, 2).flatten(2))
 
     def forward(
         self,
@@ -49,7 +54,10 @@ class TwoStream(nn.Module):
         rank: Float[Tensor, "b t+1"],
         memory: Float[Tensor, "b m d"] | None = None,
     ) -> tuple[Float[Tensor, "b t d"], Float[Tensor, "b t d"]]:
-        """`rank` says when each place of a row is filled. Content stands at the places 0 .. t-1, queries at 1 .. t, memory before 0."""
+        """`rank` says when each place of a row is filled.
+
+        Content stands at the places 0 .. t-1, queries at 1 .. t, and memory before 0.
+        """
         k, v = self._keys(h if memory is None else torch.cat((memory, h), 1))
         m = k.shape[2] - h.shape[1]
         seen, asked = (F.pad(allowed, (m, 0), value=True)[:, None] for allowed in visible(rank))
@@ -57,9 +65,8 @@ class TwoStream(nn.Module):
 
     def read(self, h: Float[Tensor, "b t d"]) -> Float[Tensor, "b t d"]:
         """Content alone, from left to right."""
-        t = h.shape[1]
         k, v = self._keys(h)
-        return self._attend(h, k, v, torch.ones(t, t, dtype=torch.bool, device=h.device).tril(), 0)
+        return self._attend(h, k, v, torch.ones(h.shape[1], h.shape[1], dtype=torch.bool, device=h.device).tril(), 0)
 
     def start(self, batch: int) -> Cache:
         like = self.output.weight
