@@ -27,7 +27,7 @@ from headway.layers.cross_entropy import linear_cross_entropy
 from headway.layers.masks import Causal, Window
 from headway.models.gpt import GPT, Config
 from headway.train.checkpoint import Learner
-from headway.train.schedules import share
+from headway.training.schedules import rate_factor
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "relative")
 TRAINED, READ = 64, 256

@@ -23,7 +23,7 @@ from headway.core.recipe import Training
 from headway.core.seeds import derive
 from headway.models.gpt import GPT, Config
 from headway.train.checkpoint import Learner
-from headway.train.schedules import share
+from headway.training.schedules import rate_factor
 
 SEGMENT = MEMORY = 16
 SYMBOLS, FILL, SOLVED = 8, 8, 0.95

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headway.core.errors import DataError, together
+from headway.core.errors import DataError, raise_all
 from headway.data.input_file import InputFile
 from headway.data.messages import display_name, list_names
 
@@ -137,7 +137,7 @@ def cell_text(value: object) -> str:
 
 
 def raise_unreadable(bad: Sequence[Problem], good: int, origin: str, hint: str, unit: str = "line") -> None:
-    """Raise if more rows are bad than good, with all reasons at once; rows with the same one are reported together."""
+    """Raise if more rows are bad than good, with all reasons at once; rows with the same one are reported raise_all."""
     if len(bad) <= good:
         return
     title = f"{display_name(origin)} cannot be used, {len(bad)} of {len(bad) + good} {unit}s cannot be read"
@@ -149,7 +149,7 @@ def raise_unreadable(bad: Sequence[Problem], good: int, origin: str, hint: str, 
         again = f" (and {len(same) - 1:,} more {unit}s)" if len(same) > 1 else ""
         reported.append(f"{unit} {same[0].line} {message}{again}")
     frequent = max(reasons.values(), key=len)
-    together(reported, DataError, title, frequent[0].hint or hint)
+    raise_all(reported, DataError, title, frequent[0].hint or hint)
 
 
 def kind_of(value: object) -> str:

@@ -36,7 +36,7 @@ class SoftAlignment(nn.Module):
 
     def join(self, steps: int) -> None:
         """While maps are recorded: those of the last steps become one, as if all positions were computed at once."""
-        maps = self.weights.maps
+        maps = self.attend.maps
         if maps is not None and steps:
             maps[-steps:] = [torch.cat(maps[-steps:], 2)]
 

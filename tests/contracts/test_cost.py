@@ -32,7 +32,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from headway.core.errors import UsageError
 from headway.core.files import write_tensors
 from headway.inspect.cost import cost
-from headway.train.checkpoint import stored
+from headway.models.weights import saved_tensors
 
 LENGTH, DEPTH = 5, int(SMALL["depth"])
 
@@ -60,7 +60,7 @@ def test_parameters_and_bytes_are_those_of_the_file(
     found, buffers = cost(net, *inputs, per=per), {key for key, _ in net.named_buffers()}
     unique = {tensor.data_ptr(): tensor.numel() for key, tensor in net.state_dict().items() if key not in buffers}
     assert found.parameters == sum(unique.values())
-    write_tensors(path, stored(net))
+    write_tensors(path, saved_tensors(net))
     with path.open("rb") as file:
         (header,) = struct.unpack("<Q", file.read(8))  # what safetensors puts before the numbers
     assert found.bytes == path.stat().st_size - 8 - header

@@ -14,7 +14,7 @@ from headway.layers.dropout import Dropout
 from headway.layers.feedforward import Feedforward
 from headway.layers.positions.learned import Learned
 from headway.layers.positions.sinusoidal import Sinusoidal
-from headway.train.schedules import share
+from headway.training.schedules import rate_factor
 
 N = 200_000
 RATES = pytest.mark.parametrize("p", [0.1, 0.2, 0.3, 0.5, 0.9])
