@@ -89,6 +89,10 @@ def ask(
     """Check names, types and files; words of a command line are turned into values of the right type."""
     entry = find_task(task)
     owner = task_of(entry)
+    chosen = None
+    if model or options:
+        name = model or entry.facts.get("model") or owner.facts["model"]
+        chosen = choose_model(owner.facts["reads"], owner.facts["gives"], name, options or {})
     values = {name: _typed(owner, name, value) for name, value in data.items()}
     for name in owner.facts.get("files") or ():
         if isinstance(path := values.get(name), str):
@@ -100,10 +104,6 @@ def ask(
     for name in given:
         if not isinstance(value := settings[name], int | float) or not 0 < value < float("inf"):
             raise UsageError(f"`--{name} {settings[name]}` is not a budget", "it must be a number above zero.")
-    chosen = None
-    if model or options:
-        name = model or entry.facts.get("model") or owner.facts["model"]
-        chosen = choose_model(owner.facts["reads"], owner.facts["gives"], name, options or {})
     return Asked(entry, values, chosen, settings, seed, start, device, precision)
 
 
@@ -120,7 +120,8 @@ def _training(name: str, value: Value) -> Value:
     hints = typing.get_type_hints(Training)
     if name not in hints:
         raise UnknownName("option", f"--training.{name}", [f"--training.{n}" for n in hints])
-    found: Value = parse(hints[name], value, f"training.{name}") if isinstance(value, str) else value
+    option = name if name in BUDGETS else f"training.{name}"
+    found: Value = parse(hints[name], value, option) if isinstance(value, str) else value
     return found
 
 

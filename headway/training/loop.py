@@ -123,18 +123,10 @@ class Loop(Generic[B]):
     def run(self, progress: Progress | None = None, until: Callable[[int], bool] | None = None) -> bool:
         """Train to the end, or until `until(step)`. Returns False if a person interrupted it; the run is usable either way."""
         progress = progress or Progress(quiet=True)
-        if self.folder and (self.folder / FILE).exists():
-            self.state = load_checkpoint(self.folder, self.learner)
-            progress.say(f"continuing at step {self.state.step:,} of {self.state.total:,}")
-        elif self.folder:
-            self._save()  # there are always weights to go back to
-        if self.metrics:
-            self.metrics.forget_after(self.state.step)
-        self.clock = time.monotonic() - (self.metrics.seconds() if self.metrics else 0.0)
-        self.learner.model.train()
         main = threading.current_thread() is threading.main_thread()  # only there a signal can be handled
         before = signal.signal(signal.SIGINT, self._interrupt) if main else None
         try:
+            self._begin(progress)
             while not self._finished(progress):
                 self._advance(progress)
                 if until and until(self.state.step):
@@ -147,6 +139,17 @@ class Loop(Generic[B]):
         if self.state.best is None and self._is_good():  # stopped before the first validation
             self._save_weights()
         return not self.interrupted
+
+    def _begin(self, progress: Progress) -> None:
+        if self.folder and (self.folder / FILE).exists():
+            self.state = load_checkpoint(self.folder, self.learner)
+            progress.say(f"continuing at step {self.state.step:,} of {self.state.total:,}")
+        elif self.folder:
+            self._save()  # there are always weights to go back to
+        if self.metrics:
+            self.metrics.forget_after(self.state.step)
+        self.clock = time.monotonic() - (self.metrics.seconds() if self.metrics else 0.0)
+        self.learner.model.train()
 
     def _finished(self, progress: Progress) -> bool:
         state, patience = self.state, self.settings.patience

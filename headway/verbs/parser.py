@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -14,7 +15,9 @@ class Parser(argparse.ArgumentParser):
     """argparse that raises instead of exiting, and knows the options that were probably meant."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message.replace("the following arguments are required:", "missing:"), f"`{self.prog} --help` explains it.")
+        message = message.replace("the following arguments are required:", "missing:")
+        message = re.sub(r"argument (--\S+): expected one argument", r"`\1` needs a value", message)
+        raise UsageError(message, f"`{self.prog} --help` explains it.")
 
     @property
     def known(self) -> list[str]:

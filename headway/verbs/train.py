@@ -35,7 +35,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
         entries = entries | {asked: entry}
     for name, entry in entries.items():
         usage = f"headway train {name} [options] --out DIR"
-        inner = subparsers.add_parser(name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=p.formatter_class)
+        inner = subparsers.add_parser(
+            name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=p.formatter_class, allow_abbrev=False
+        )
         _add_task(inner, entry)
 
 

@@ -48,7 +48,7 @@ def test_without_a_mask_both_sides_are_seen(name: str) -> None:
 
 def test_options_reach_the_mixer() -> None:
     assert build_mixer("performer", WIDTH, HEADS, Causal(), {"features": 7}).features == 7  # type: ignore[comparison-overlap]
-    assert build_mixer("hopfield", WIDTH, HEADS, None, {"beta": 0.25}).get_submodule("weights.score").scale == 0.25
+    assert build_mixer("hopfield", WIDTH, HEADS, None, {"beta": 0.25}).get_submodule("attend.score").scale == 0.25
     both = build_mixer("lru", WIDTH, HEADS, None, {"states": 3})
     assert {len(p) for n, p in both.named_parameters() if n.endswith("nu")} == {3}
     assert build_mixer("selective scan", WIDTH, HEADS, Causal(), {"states": 5}).A.shape[1] == 5  # type: ignore[union-attr, index]

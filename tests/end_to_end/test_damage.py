@@ -11,12 +11,12 @@ import pytest
 
 import headway
 from headway.core.errors import HeadwayError
-from headway.inspect.summary import summarise, view_of
-from headway.train.progress import Progress
-from headway.train.run import Run
-from headway.train.session import resume
+from headway.report.summary import summarise
+from headway.runs.run import Run
+from headway.training.progress import Progress
+from headway.training.session import resume
 
-READ = ("plan.json", "tokenizer.json", "weights.safetensors")
+READ = ("plan.json", "tokenizer.json", "seen.json", "weights.safetensors")
 RESUMED = ("recipe.json", "plan.json", "tokenizer.json", "checkpoint.safetensors", "metrics.jsonl")
 
 
@@ -81,7 +81,7 @@ def test_every_json_value_of_a_wrong_type(copy: Path, name: str) -> None:
         assert path.endswith("missing"), f"`{path}` of a wrong type went unnoticed"  # a default stands in for what is missing
 
 
-@pytest.mark.parametrize("name", ["alignment.json", "scores.json", "doctor.json", "validation.jsonl", "metrics.jsonl"])
+@pytest.mark.parametrize("name", ["alignment.json", "scores.json", "doctor.json", "held_out/validation.jsonl", "metrics.jsonl"])
 def test_files_that_the_summary_reads(copy: Path, name: str) -> None:
     """Cut anywhere, or with values of other types: what can be made anew is, what cannot is told."""
     whole = (copy / name).read_bytes()
@@ -90,21 +90,21 @@ def test_files_that_the_summary_reads(copy: Path, name: str) -> None:
     changed = [json.dumps(value).encode() + b"\n" for _, value in damaged(json.loads(first))]
     for content in [*cuts, *random.Random(name).sample(changed, min(6, len(changed)))]:
         (copy / name).write_bytes(content)
-        for action in (view_of, _summarise):
+        for action in (_align, summarise):
             try:
                 action(Run(copy))
             except HeadwayError as problem:
                 assert name in problem.message, problem.message
 
 
-def _summarise(run: Run) -> None:
-    summarise(run.folder)
+def _align(run: Run) -> None:
+    run.align(["The man sleeps."], ["Der Mann schläft."])
 
 
 def test_alignment_of_another_model(copy: Path) -> None:
     (copy / "alignment.json").write_text(json.dumps({"name": "decoder.7.cross", "head": 99, "shift": 0}))
     with pytest.raises(HeadwayError, match="which this model does not have"):
-        view_of(Run(copy))
+        _align(Run(copy))
 
 
 def test_tokenizer_json_of_wrong_types(copy: Path) -> None:
@@ -127,6 +127,35 @@ def test_a_directory_that_is_no_run(tmp_path: Path) -> None:
             action(tmp_path / "nowhere")
 
 
+def test_a_run_of_an_older_version_gets_one_clear_sentence(copy: Path) -> None:
+    value = json.loads((copy / "recipe.json").read_text())
+    (copy / "recipe.json").write_text(json.dumps(value | {"tokens": {"kind": "bpe"}}))
+    for action in (use, carry_on):
+        with pytest.raises(HeadwayError, match=r"`.*recipe.json` is not a recipe of this version\nHint: it was made by an older version"):
+            action(copy)
+
+
+def test_a_run_without_its_checkpoint_can_be_used_and_is_not_trained_anew(copy: Path) -> None:
+    (copy / "checkpoint.safetensors").unlink()
+    before = (copy / "weights.safetensors").read_bytes()
+    use(copy)
+    with pytest.raises(HeadwayError, match="checkpoint.safetensors` is missing, so the run cannot be continued"):
+        carry_on(copy)
+    assert (copy / "weights.safetensors").read_bytes() == before
+
+
+def test_a_run_needs_nothing_but_its_directory(trained: Path, corpus: Path, tmp_path: Path) -> None:
+    """Data that moved away breaks neither report nor use."""
+    data = Path(shutil.copytree(corpus, tmp_path / "data"))
+    small = {"width": 16, "depth": 1, "heads": 2, "inner": 16}
+    files = {"source": str(data / "a.en"), "target": str(data / "a.de")}
+    run = headway.train("translation", **files, vocabulary=400, options=small, steps=2, out=tmp_path / "first", quiet=True)
+    shutil.rmtree(data)
+    moved = Path(shutil.move(tmp_path / "first", tmp_path / "second"))
+    run = Run(moved)
+    assert summarise(run).judgement.scores and run.translate("The man sleeps.") is not None
+
+
 def test_a_run_without_weights_yet(copy: Path) -> None:
     (copy / "weights.safetensors").unlink()
     with pytest.raises(HeadwayError, match="no trained weights yet"):
@@ -135,7 +164,7 @@ def test_a_run_without_weights_yet(copy: Path) -> None:
 
 def test_weights_of_another_model(copy: Path, trained: Path) -> None:
     plan = json.loads((copy / "plan.json").read_text())
-    plan["recipe"]["model"]["options"]["width"] = 64
+    plan["model"]["options"]["width"] = 64
     (copy / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(HeadwayError, match="does not hold this model"):
         use(copy)

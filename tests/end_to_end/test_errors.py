@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli import main
+from headway.training.checkpoint import read_header
 from tests.end_to_end.conftest import SMALL
 
 
@@ -17,7 +18,7 @@ from tests.end_to_end.conftest import SMALL
     ("words", "message", "hint"),
     [
         ("trian demo", "unknown verb `trian`", "did you mean `train`?"),
-        ("train demoo --out x", "unknown recipe `demoo`", "did you mean `demo`?"),
+        ("train demoo --out x", "unknown task `demoo`", "did you mean `demo`?"),
         ("train", "what should be trained?", "train demo"),
         ("train demo", "missing: `--out DIR`", "--out runs/demo"),
         ("train demo --minuts 3 --out x", "unknown option `--minuts`", "did you mean `--minutes`?"),
@@ -28,25 +29,32 @@ from tests.end_to_end.conftest import SMALL
         ("train demo --out x --training.rat 3", "unknown option `--training.rat`", "did you mean `--training.rate`?"),
         ("train demo --out x --training.rate fast", "`--training.rate` should be a number", ""),
         ("train demo --out x --training.rate", "`--training.rate` needs a value", ""),
-        ("train demo --out x --tokens bbe", "`--tokens.kind` should be one of", "did you mean `bpe`?"),
-        ("train demo --out x --steps 0", "`--steps 0` is no budget", "greater than zero"),
-        ("train demo --out x --minutes inf", "`training.minutes` must be greater than zero, not inf", ""),
+        ("train translation --pairs x --out x --tokens bbe", "`--tokens` should be one of", "did you mean `bpe`?"),
+        ("train demo --out x --steps 0", "`--steps 0` is not a budget", "above zero"),
+        ("train demo --out x --minutes inf", "`--minutes` should be a number", ""),
         ("train demo --out x --training.accumulate 0", "`training.accumulate` must be at least 1", ""),
-        ("train demo --out x --training.smoothing 2", "`training.smoothing` must be", ""),
+        ("train translation --grammar 9 --out x --smoothing 2", "`--smoothing` must be", ""),
         ("train demo --out x --seed.foo 3", "unknown option `--seed.foo`", ""),
-        ("train demo --out x --data.source y", "`--data.source` has an option of its own", "write `--source`"),
-        ("train --resume nowhere --languages en,de", "`--languages` would change it", ""),
-        ("train demo --out x --source a.en", "brings its own data", "train translation"),
-        ("train translation --out x", "which data?", "headway train --help"),
-        ("train translation --source a.en --out x", "which data?", ""),
+        ("train demo --out x --source a.en", "unknown option `--source`", "headway train demo --help"),
+        ("train demo --out x --minutes 3 --training.steps 2", "unknown option `--training.steps`", ""),
+        ("train translation --text a --out x", "unknown option `--text`", "did you mean"),
+        ("train language --model transformer --text x --out x", "`transformer` reads tokens and gives target tokens", "it takes `gpt`"),
+        ("train translation --model gpt --grammar 9 --out x", "this task needs tokens and target tokens", "`transformer`"),
+        ("train translation --out x", "which data?", "headway train translation --help"),
+        ("train translation --grammar 9 --from nowhere --out x", "there is no directory `nowhere`", "headway train"),
+        ("train translation --grammar 9 --model.heads 3 --model.width 64 --out x", "must divide", ""),
+        ("train translation --grammar 9 --device gpu --out x", "`gpu`", ""),
         ("train translation --pairs nowhere.tsv --out x", "there is no file `nowhere.tsv` (`--pairs`)", "looked in"),
         ("train --resume nowhere", "there is no directory `nowhere`", ""),
-        ("train --resume nowhere --steps 3", "`--steps` would change it", "and nothing else"),
+        ("train --resume nowhere demo --steps 3", "would change it", "and nothing else"),
         ("translate nowhere hello", "there is no directory `nowhere`", "headway train"),
         ("list modles", "unknown room `modles`", "did you mean `models`?"),
         ("show transfomer", "unknown name `transfomer`", "did you mean `transformer`?"),
         ("find qqqqqq", "unknown name `qqqqqq`", ""),
         ("data chek a b", "invalid choice", "headway data --help"),
+        ("data check", "which data?", ""),
+        ("check nothing_like_it", "unknown", ""),
+        ("evaluate nowhere --source a", "there is no directory `nowhere`", ""),
         ("inspect nowhere text --out maps.gif", "should end in .html or .png", ""),
     ],
 )
@@ -61,7 +69,7 @@ def test_command_lines(
 
 
 def test_command_line_errors_load_nothing_heavy() -> None:
-    for words in (["--help"], ["train", "demo", "--modle", "x"], ["train", "demo", "--model.dept", "3"], ["list"], ["find", "Bahdanau"]):
+    for words in (["--help"], ["train", "demo", "--modle", "x"], ["train", "demo", "--model.dept", "3"], ["train", "translation", "--help"], ["list"], ["find", "Bahdanau"]):
         script = (
             "import sys, headway.cli\n"
             f"try: headway.cli.main({words!r})\nexcept SystemExit: pass\n"
@@ -72,7 +80,7 @@ def test_command_line_errors_load_nothing_heavy() -> None:
 
 def test_options_that_do_not_fit_leave_nothing_behind(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]
-    wrong = {"--model.heads 3": "must divide", "--model.dropout 1.5": "between 0 and 0.9", "--model.depth 0": "at least 1"}
+    wrong = {"--model.heads 3 --model.width 64": "must divide", "--model.dropout 1.5": "between 0 and 0.9", "--model.depth 0": "at least 1"}
     for options, message in wrong.items():
         assert main(["train", "translation", *files, *options.split()]) == 2
         assert message in capsys.readouterr().err and not (tmp_path / "x").exists()
@@ -157,10 +165,10 @@ def test_out_of_disk_while_saving(corpus: Path, tmp_path: Path) -> None:
     words = ["train", "translation", "--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), *SMALL]
     words += ["--steps", "20", "--training.validate", "4", "--out", str(out)]
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))  # noqa: E731
-    command = [sys.executable, "-m", "headway.cli"]
+    command = [sys.executable, "-m", "headway"]
     done = subprocess.run([*command, *words], capture_output=True, text=True, preexec_fn=limit)
     assert done.returncode == 2 and "no space left on the disk" in done.stderr and "--resume" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
-    assert not list(out.glob("*.part")) and not (out / "checkpoint.safetensors").exists()
+    assert not list(out.glob("*.part")) and read_header(out / "checkpoint.safetensors")[0].step == 0, "the version before is unharmed"
     again = subprocess.run([*command, "train", "--resume", str(out)], capture_output=True, text=True)
     assert again.returncode == 0, again.stderr

@@ -83,10 +83,15 @@ def test_interrupt_ends_cleanly_and_resumes(corpus: Path, tmp_path: Path, headwa
     assert bits(out) == whole[0]
 
 
-def test_changes_are_refused_with_the_difference(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_are_refused_with_the_difference(corpus: Path, tmp_path: Path, headway: Start, capsys: pytest.CaptureFixture[str]) -> None:
     data = Path(shutil.copytree(corpus, tmp_path / "data"))
     out = tmp_path / "run"
-    assert main([*command(data, out, steps=4), "--quiet"]) == 0
+    process = headway(*command(data, out, steps=100_000))
+    while not (out / "metrics.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
 
     recipe = json.loads((out / "recipe.json").read_text())
     changed = recipe | {"seed": 99, "training": recipe["training"] | {"clip": 0.5}}
@@ -98,11 +103,11 @@ def test_changes_are_refused_with_the_difference(corpus: Path, tmp_path: Path, c
     (out / "recipe.json").write_text(json.dumps(recipe))
 
     plan = json.loads((out / "plan.json").read_text())
-    plan["recipe"]["training"]["rate"] = 0.5
+    plan["training"]["rate"] = 0.5
     (out / "plan.json").write_text(json.dumps(plan))
     assert main(["train", "--resume", str(out)]) == 2
     assert "training.rate" in capsys.readouterr().err
-    plan["recipe"]["training"]["rate"] = 3e-3
+    plan["training"]["rate"] = 3e-3
     (out / "plan.json").write_text(json.dumps(plan))
 
     text = (data / "a.de").read_text(encoding="utf-8").split("\n")
@@ -111,6 +116,15 @@ def test_changes_are_refused_with_the_difference(corpus: Path, tmp_path: Path, c
     assert main(["train", "--resume", str(out)]) == 2
     assert "the train data is not what the run began with" in capsys.readouterr().err
     assert bits(out) == before
+
+
+def test_a_finished_run_says_so_and_is_left_alone(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    assert main([*command(corpus, out, steps=2), "--quiet"]) == 0
+    before = {p.name: p.stat().st_mtime_ns for p in out.iterdir()}
+    assert main(["train", "--resume", str(out)]) == 0
+    assert "is finished: all 2 steps are done" in capsys.readouterr().out
+    assert {p.name: p.stat().st_mtime_ns for p in out.iterdir()} == before
 
 
 def test_seeds_matter_and_repeat(corpus: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ TABLE = torch.randn(7, 7, generator=torch.Generator().manual_seed(3))
 class Bigram(nn.Module):
     """p(next | last token) from a table: it translates, it writes, and every tensor it makes comes from its input."""
 
-    absolute, output = False, None
+    absolute, memory, output = False, 0, None
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,6 +31,9 @@ class Bigram(nn.Module):
 
     def read(self, source: Tensor, keep: Tensor) -> tuple[Any, Any]:
         return (source,), (source[:, :1],)
+
+    def predicted(self, ids: Tensor, past: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        return self.table[ids].flatten(0, 1), torch.ones_like(ids, dtype=torch.bool)
 
     def start(self, batch: int) -> Any:
         return ()

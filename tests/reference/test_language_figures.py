@@ -19,7 +19,7 @@ from headway.decode.sample import next_token_probabilities, sample
 from headway.evaluate import language
 from headway.evaluate.language import predict
 from headway.models.gpt import GPT, Config, presets
-from headway.tasks.language import Language
+from headway.tasks.language import Data, Language
 
 
 def shaken(seed: int, vocabulary: int, context: int, depth: int = 1) -> GPT:
@@ -159,7 +159,11 @@ def test_a_text_without_anything_to_predict_is_refused() -> None:
 
 def test_the_loss_is_torchs_cross_entropy_of_the_next_token() -> None:
     model, ids = shaken(4, 11, 8), torch.randint(11, (3, 8))
-    loss, nll, count = Language(train_tokenizer("bytes", ["text"], 260), 8).loss(model, WindowBatch(ids), 0.1)
+    task = Language(Data(context=8, smoothing=0.1), train_tokenizer("bytes", ["text"], 280))
+    found = task.loss(model.train(), WindowBatch(ids, np.zeros(0), np.zeros(0)))
+    loss, nll, count = found.total, found.plain, found.count
+    plain = task.loss(model.eval(), WindowBatch(ids, np.zeros(0), np.zeros(0)))
+    assert float(plain.total) == float(plain.plain), "smoothing is for training"
     logits, wanted = model.logits(model(ids[:, :-1])).flatten(0, 1), ids[:, 1:].flatten()
     for found, smoothing in ((loss, 0.1), (nll, 0.0)):
         torch.testing.assert_close(found, F.cross_entropy(logits, wanted, reduction="sum", label_smoothing=smoothing))

@@ -11,7 +11,8 @@ from headway.data.batches import PairBatch
 from headway.data.tokens import train_tokenizer
 from headway.layers import cross_entropy
 from headway.layers.cross_entropy import linear_cross_entropy
-from headway.tasks.translation import Translation
+from headway.tasks.search import Seen
+from headway.tasks.translation import Data, Translation
 
 N, D, V = 23, 5, 13
 
@@ -63,7 +64,7 @@ class Fixed:
     """A model whose hidden states are given: what matters here is which of them the task counts."""
 
     def __init__(self, hidden: Tensor, weight: Tensor) -> None:
-        self.hidden, self.target = hidden, torch.nn.Embedding.from_pretrained(weight)
+        self.training, self.hidden, self.output = True, hidden, torch.nn.Embedding.from_pretrained(weight)
 
     def __call__(self, source: Tensor, keep: Tensor, target: Tensor) -> Tensor:
         return self.hidden
@@ -76,8 +77,9 @@ def test_the_task_counts_no_padding(doubles: None) -> None:
     batch = PairBatch(torch.ones(3, 1, dtype=torch.long), torch.ones(3, 1, dtype=torch.bool), wanted, wanted)
     tokens = train_tokenizer("bytes", ["some text"], 260)
     assert tokens.pad == 0
-    task = Translation(tokens, tokens)
-    loss, nll, count = task.loss(Fixed(hidden, weight), batch, 0.1)
+    task = Translation(Data(smoothing=0.1), tokens, tokens, Seen(1, 1, 1, 1.0, ""))
+    found = task.loss(Fixed(hidden, weight), batch)
+    loss, nll, count = found.total, found.plain, found.count
     logits = (hidden @ weight.T).flatten(0, 1)
     expected = F.cross_entropy(logits, wanted.flatten(), label_smoothing=0.1, reduction="sum", ignore_index=0)
     torch.testing.assert_close(loss, expected)
