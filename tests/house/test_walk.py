@@ -36,6 +36,8 @@ def test_the_order_of_rooms_is_that_of_the_imports() -> None:
 
 def defined(path: str, name: str) -> ast.AST | None:
     """The function, class or method of a file that the walk names."""
+    if not (PACKAGE / path).exists():
+        return None
     node: ast.AST | None = ast.parse((PACKAGE / path).read_text(encoding="utf-8"))
     for part in name.split("."):
         node = next((n for n in getattr(node, "body", ()) if getattr(n, "name", None) == part), None)
@@ -57,18 +59,17 @@ def steps(text: str) -> list[tuple[int, str, str]]:
 
 
 def wrong_steps(text: str) -> list[str]:
-    known, callers, found = floors(), {}, []
+    known, found = floors(), []
+    callers: dict[int, tuple[ast.AST | None, str, str]] = {}  # by depth, the line that was read last
     for depth, path, name in steps(text):
-        node = defined(path, name)
-        if node is None:
+        callers[depth] = defined(path, name), path, name
+        if callers[depth][0] is None:
             found.append(f"`{path}` has no `{name}`")
+        if not depth or None in (callers[depth][0], callers[depth - 1][0]):
             continue
-        callers[depth] = (path, name, node)
-        if not depth:
-            continue
-        caller_path, caller, code = callers[depth - 1]
+        code, caller_path, caller = callers[depth - 1]
         called = name.removesuffix(".__init__").split(".")[-1]
-        if called not in mentioned(code):
+        if code is not None and called not in mentioned(code):
             found.append(f"`{caller_path}: {caller}` does not mention `{called}`")
         rooms = [p.partition("/")[0].removesuffix(".py") for p in (path, caller_path)]
         if known[rooms[0]] > known[rooms[1]]:
