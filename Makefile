@@ -2,27 +2,33 @@
 # make install   the set-up alone                                       make proofs   slower proofs
 # make benchmark   speed beside the peers (installs them in .venv-peers)
 # make cost        time and memory against length, for every mixer       make lab      every experiment, and docs/lab
+# make docs        the documentation site in build/site; a warning is an error
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test proofs benchmark cost lab clean
+.PHONY: install demo test docs proofs benchmark cost lab clean
 
 install: .venv/.installed
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $@
 
 demo: install
 	@rm -rf runs/demo
 	$(BIN)/headway train demo --out runs/demo
 
-test: install
+test: install docs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist loadfile
+
+docs: install
+	$(BIN)/python docs/assemble.py build/docs
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/offline.py build/site
 
 proofs: install
 	$(BIN)/pytest -m slow -s
@@ -34,7 +40,7 @@ lab: install
 	$(BIN)/headway lab docs --out docs/lab
 
 clean:
-	rm -rf .venv .venv-peers runs
+	rm -rf .venv .venv-peers runs build .cache
 
 benchmark: .venv-peers/.installed
 	.venv-peers/bin/python benchmarks/translation_speed.py
