@@ -148,6 +148,10 @@ def _name(thing: "str | type") -> str:
     """A name as it is, a class as `package.module:Class`."""
     if isinstance(thing, str):
         return thing
+    if not isinstance(thing, type):
+        from headway.core.errors import UsageError
+
+        raise UsageError(f"expected a name or a class, not {type(thing).__name__}", "for example `headway.train(\"translation\", ...)`.")
     from headway.core.registry import reference
 
     return reference(thing)

@@ -1,7 +1,6 @@
 """`python -m headway ...` is the command `headway ...`."""
 
-import sys
+from headway.cli import entry
 
-from headway.cli import main
-
-sys.exit(main())
+if __name__ == "__main__":  # not in the children that a comparison starts
+    entry()

@@ -6,8 +6,10 @@ Nothing heavy is loaded before the whole command line is understood: `--help` an
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from headway import __version__
 from headway.core.errors import HeadwayError, UnknownName, UsageError
@@ -109,6 +111,13 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
 
 
+def entry() -> NoReturn:
+    """What the shell calls. Once the work is done, Ctrl-C can only interrupt the end of the interpreter: it is not answered any more."""
+    code = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
+
+
 def _prepare_streams() -> None:
     """Output that cannot be encoded is written with question marks; a closed stream becomes one that takes everything."""
     for name in ("stdout", "stderr"):
@@ -128,7 +137,3 @@ def _describe(problem: BaseException) -> str:
     if isinstance(problem, OSError):
         return str(problem).lower()
     return "the memory of this machine does not suffice\nHint: choose a smaller `--model.width`, `--model.depth` or `--training.batch`."
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, DataError, RunError
 
 Layer = tuple[Any, Any]  # weights and biases: arrays, or lists that become arrays
 
@@ -94,7 +94,11 @@ class ReluNet:
         """From a safetensors file with the `state_dict` of such a `Sequential`: `0.weight`, `0.bias`, `2.weight` ..."""
         from headway.core.files import read_tensors
 
-        tensors = read_tensors(Path(path))
+        try:
+            tensors = read_tensors(Path(path))
+        except RunError as problem:
+            hint = "expected the state_dict of a `torch.nn.Sequential`: `safetensors.torch.save_file(net.state_dict(), FILE)`."
+            raise DataError(f"`{path}` holds no network: {problem.message}", hint) from problem
         numbers = sorted({name.rpartition(".")[0] for name in tensors}, key=lambda n: (len(n), n))
         try:
             return ReluNet(tuple((tensors[f"{n}.weight"].double().numpy(), tensors[f"{n}.bias"].double().numpy()) for n in numbers))

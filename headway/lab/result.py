@@ -90,7 +90,7 @@ class Result:
         body = ""
         for check, control in self.rows():
             bad = check.holds == control or not check.defined
-            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(check, control))
+            cells = "".join(f'<td data-label="{n}">{html.escape(c)}</td>' for n, c in zip(COLUMNS, _cells(check, control), strict=True))
             body += f'<tr class="{"control " if control else ""}{"bad" if bad else ""}">{cells}</tr>\n'
         return f'<div class="table"><table class="checks"><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
 

@@ -96,7 +96,7 @@ function render() {
     tick.style.left = 100 * Math.sqrt(w) + "%";
     return tick;
   }));
-  const room = narrow.matches ? 112 : 168;
+  const room = narrow.matches ? 112 : 146;
   const layers = ofKind(chosen).map(map => {
     const fit = Math.min(24, room / Math.max(map.rows.length, map.columns.length)), cell = fit < 4 ? fit : Math.floor(fit);
     return element("section", {}, element("h3", {textContent: `Layer ${map.layer} `}, element("small", {textContent: map.name})),

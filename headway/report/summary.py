@@ -41,6 +41,7 @@ def summarise(run: Run) -> Summary:
         loss_unit=run.task.loss_unit,
         columns=run.task.columns,
         samples=judgement.samples,
+        worst=judgement.worst,
         doctor=read_doctor(run.folder),
         maps=first_maps(run, judgement),
         next_steps=steps,

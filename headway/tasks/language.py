@@ -25,7 +25,7 @@ from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Task, Validation
 from headway.tasks.texts import TextCorpus, collect_text
-from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
@@ -116,7 +116,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         return {"vocabulary": self.tokenizer.size}
 
     def describe(self) -> str:
-        return f"{self.tokenizer.kind} vocabulary of {self.tokenizer.size:,}"
+        return describe_vocabulary(self.tokenizer)
 
     # -- training ------------------------------------------------------------------------------------------------------
 

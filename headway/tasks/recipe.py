@@ -36,6 +36,8 @@ class Training:
     patience: int | None = 10  # validations without a better score before training stops early; none: never
 
     def __post_init__(self) -> None:
+        wrong = [f.name for f in dataclasses.fields(self) if isinstance(getattr(self, f.name), str) and f.name not in ("optimizer", "schedule")]
+        require(*((False, f"`training.{name}` must be a number, not {getattr(self, name)!r}") for name in wrong))
         counts = {name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")}
         spans = {name: getattr(self, name) for name in ("minutes", "epochs", "clip", "rate")}
         require(
@@ -58,6 +60,12 @@ class Recipe(Generic[D]):
     start: str | None = None  # a run whose weights and vocabulary are the beginning (`--from`)
     device: str = "auto"
     precision: Literal["float32", "bfloat16", "auto"] = "float32"
+
+    def __post_init__(self) -> None:
+        require(
+            (self.model is None or isinstance(self.model, Choice), f"`model` must be a `Choice`, such as `Choice({self.model!r})`"),
+            (isinstance(self.training, Training), f"`training` must be a `Training`, not {self.training!r}"),
+        )
 
     def to_json(self) -> Json:
         return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}

@@ -94,6 +94,8 @@ class Judgement:
     sizes: dict[str, int] = field(default_factory=dict)  # how large each part is
     unit: str = "examples"  # what these sizes count
     notes: tuple[str, ...] = ()  # what else a person should know, such as outputs that were cut
+    worst: tuple[tuple[str, ...], ...] = ()  # the samples that came out worst
+    outputs: tuple[tuple[str, str], ...] = ()  # what was written and what was expected, example by example, where that makes sense
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +222,12 @@ class Task(Protocol[D, C, B, M_contra]):
 
 
 AnyTask = Task[object, Corpus, object, nn.Module]  # a task whose types only it knows
+
+
+@runtime_checkable
+class Tests(Protocol):
+    def difference(self, mine: Judgement, other: Judgement) -> str:
+        """Whether two runs differ on the same examples by more than chance, in words."""
 
 
 # -- what a run can be used for ------------------------------------------------------------------------------------------

@@ -14,17 +14,18 @@ from headway.data.batches import PairBatch, PairBatches
 from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.evaluate.alignment import aer
-from headway.evaluate.translation import bleu, chrf, exact_match
+from headway.evaluate.translation import bleu, chrf
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.alignment import AlignmentHead, Links, align_pairs, attention_maps, choose_head, read_head, write_head
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
+from headway.tasks.scoring import difference, judge_part
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Task, Translated, Validation
-from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
 JUDGED = 1000  # sentences of a part that are translated at the end
 VALIDATED = 500  # and at each validation
@@ -166,7 +167,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         return {"source_vocabulary": self.source.size, "target_vocabulary": self.target.size}
 
     def describe(self) -> str:
-        return f"{self.target.kind} vocabulary of {self.target.size:,}"
+        return describe_vocabulary(self.target)
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -228,46 +229,36 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     def judge(self, model: EncoderDecoder, folder: Path) -> Judgement:
         """Scores of the test parts, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
+        parts, data = self._held_out(folder), self.data
         judged = {name: part for name, part in parts.items() if name != "validation"} or {"validation": parts["validation"]}
-        made = [self._scores(model, name, part.first(JUDGED)) for name, part in judged.items()]
-        scores = [score for found, _, _ in made for score in found]
+        made = [judge_part(self.searcher, model, name, part.first(JUDGED), data.beam, data.penalty) for name, part in judged.items()]
         head = choose_head(self, model, parts["validation"].first(200))
+        scores = tuple(score for found in made for score in found.scores)
         if head is not None:
             write_head(head, folder)
-            scores += self._alignment_score(model, head, judged)
-        samples = tuple(row for _, rows, _ in made for row in rows[:5])
-        notes = tuple(note for _, _, notes in made for note in notes)
-        first = next(s for s in scores if s.name == "BLEU")
-        return Judgement(tuple(scores), samples, verdict(first.value, scores), {n: len(p.sources) for n, p in parts.items()}, "pairs", notes)
+            scores += self._alignment_scores(model, head, judged)
+        return dataclasses.replace(
+            made[0],
+            scores=scores,
+            samples=tuple(row for found in made for row in found.samples),
+            sizes={name: len(part.sources) for name, part in parts.items()},
+            notes=tuple(note for found in made for note in found.notes),
+        )
 
-    def _scores(
-        self, model: EncoderDecoder, name: str, part: HeldOut
-    ) -> tuple[list[Score], list[tuple[str, ...]], list[str]]:
-        found = self.searcher.search(model, list(part.sources), beam=self.data.beam, penalty=self.data.penalty)
-        texts, references = [t[0].text for t in found], list(part.targets)
-        scores = [
-            Score(name, s.name, s.value, s.low, s.high, digits, s.signature)
-            for s, digits in ((bleu(texts, references), 1), (chrf(texts, references), 1), (exact_match(texts, references), 1))
-        ]
-        cut = sum(t[0].cut for t in found)
-        notes = [f"{cut} of {len(found)} translations of the {name} part reached the length limit and were cut"] if cut else []
-        return scores, list(zip(part.sources, texts, references, strict=True)), notes
-
-    def _alignment_score(self, model: EncoderDecoder, head: AlignmentHead, parts: dict[str, HeldOut]) -> list[Score]:
-        gold = {name: part for name, part in parts.items() if part.alignments is not None and name == "test"}
-        scores = []
-        for name, part in gold.items():
-            links = align_pairs(self, model, head, part.sources, part.targets)
-            rate = aer(links, [set(a) for a in part.alignments or ()])
-            scores.append(Score(name, "AER", rate, digits=3, signature=f"Och-Ney 2003, {head}"))
-        return scores
+    def _alignment_scores(self, model: EncoderDecoder, head: AlignmentHead, parts: dict[str, HeldOut]) -> tuple[Score, ...]:
+        """The alignment error rate of the test part, where its links are known."""
+        part = parts.get("test")
+        if part is None or part.alignments is None:
+            return ()
+        links = align_pairs(self, model, head, part.sources, part.targets)
+        rate = aer(links, [set(a) for a in part.alignments])
+        return (Score("test", "AER", rate, digits=3, signature=f"Och-Ney 2003, {head}"),)
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
-        part = read_own(data)
-        task = Translation(data, self.source, self.target, self.seen)
-        scores, samples, notes = task._scores(model, "given", part)
-        return Judgement(tuple(scores), tuple(samples[:5]), verdict(scores[0].value, scores), {"given": len(part.sources)}, "pairs", tuple(notes))
+        return judge_part(self.searcher, model, "given", read_own(data), data.beam, data.penalty)
+
+    def difference(self, mine: Judgement, other: Judgement) -> str:
+        return difference(mine, other)
 
     def example(self) -> tuple[tuple[Tensor, ...], int]:
         s, t = self.seen.typical
@@ -302,19 +293,3 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         if target is None:
             target = self.translate(model, [text], self.data.beam, self.data.penalty, 1, 1)[0][0].text
         return attention_maps(self, model, text, target), target
-
-
-def verdict(value: float, scores: Sequence[Score]) -> str:
-    """What a BLEU score means, in words."""
-    exact = next((s.value for s in scores if s.name == "exact match"), 0.0)
-    if exact >= 95:
-        return f"it has learned the task: {exact:.1f} % of its outputs equal the reference."
-    if value < 1:
-        return "it has learned nothing usable yet: train longer, or bring more data."
-    if value < 10:
-        return "it has learned some words, but its sentences are not usable yet: train longer, or bring more data."
-    if value < 25:
-        return "the gist can be recognised; each sentence needs checking."
-    if value < 45:
-        return "understandable on text like the training data; check before use."
-    return "fluent on text like the training data; other text may be worse."

@@ -1,6 +1,7 @@
 """What the tasks on text share: a tokenizer of the right size, kept in the run, or taken over from another one."""
 
 import json
+import math
 from pathlib import Path
 
 from headway.core.errors import RunError, UsageError
@@ -14,6 +15,11 @@ def choose_size(kind: str, characters: int, words: int) -> int:
         return max(1000, words)
     least = 1000 if kind == "wordpiece" else 500  # wordpiece needs two entries for each byte
     return max(least, min(16000, round(characters / 350 / 500) * 500))
+
+
+def describe_vocabulary(tokenizer: Tokenizer) -> str:
+    """Its kind and size, and what the loss is before anything is learned: -ln p of a token, in nats."""
+    return f"{tokenizer.kind} vocabulary of {tokenizer.size:,} (a uniform guess costs ln {tokenizer.size:,} = {math.log(tokenizer.size):.1f} nats per token)"
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: Path) -> None:

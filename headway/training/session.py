@@ -63,6 +63,8 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
         except BaseException as problem:
             if not _worth_keeping(out) and not isinstance(problem, DiskError):
                 shutil.rmtree(out, ignore_errors=True)  # nothing was learned yet: the same `--out` is free for the next attempt
+                if isinstance(problem, KeyboardInterrupt):
+                    progress.say(f"stopped before the first step; `{out}` was removed, the same command begins again")
             raise
 
 

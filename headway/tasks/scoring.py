@@ -1,0 +1,49 @@
+"""Scores of what was written against what was expected: BLEU, chrF and exact match of one part, what they mean, and whether they differ."""
+
+from collections.abc import Sequence
+
+from headway.evaluate.translation import bleu, chrf, exact_match, paired_bootstrap
+from headway.models.encoder_decoder import EncoderDecoder
+from headway.tasks.pairs import HeldOut
+from headway.tasks.search import Searcher
+from headway.tasks.task import Judgement, Score
+
+
+def judge_part(searcher: Searcher, model: EncoderDecoder, name: str, part: HeldOut, beam: int, penalty: float) -> Judgement:
+    """The scores of one part, its first sentences, and those that came out worst."""
+    found = searcher.search(model, list(part.sources), beam, penalty)
+    texts, references = [f[0].text for f in found], list(part.targets)
+    made = (bleu(texts, references), chrf(texts, references), exact_match(texts, references))
+    scores = tuple(Score(name, s.name, s.value, s.low, s.high, 1, s.signature) for s in made)
+    cut = sum(f[0].cut for f in found)
+    notes = (f"{cut} of {len(found)} translations of the {name} part reached the length limit and were cut",) if cut else ()
+    rows = tuple(zip(part.sources, texts, references, strict=True))
+    order = sorted(range(len(rows)), key=lambda i: chrf([texts[i]], [references[i]], resamples=0).value)
+    worst = tuple(rows[i] for i in order[:5] if texts[i] != references[i])
+    outputs = tuple(zip(texts, references, strict=True))
+    return Judgement(scores, rows[:5], verdict(scores), {name: len(found)}, "pairs", notes, worst, outputs)
+
+
+def verdict(scores: Sequence[Score]) -> str:
+    """What BLEU and exact match mean, in words."""
+    value, exact = scores[0].value, scores[2].value
+    if exact >= 95:
+        return f"it has learned the task: {exact:.1f} % of its outputs equal the reference."
+    if value < 1:
+        return "it has learned nothing usable yet: train longer, or bring more data."
+    if value < 10:
+        return "it has learned some words, but its sentences are not usable yet: train longer, or bring more data."
+    if value < 25:
+        return "the gist can be recognised; each sentence needs checking."
+    if value < 45:
+        return "understandable on text like the training data; check before use."
+    return "fluent on text like the training data; other text may be worse."
+
+
+def difference(mine: Judgement, other: Judgement) -> str:
+    """Paired bootstrap of BLEU: the same sentences are drawn for both."""
+    a, b = ([text for text, _ in judgement.outputs] for judgement in (mine, other))
+    p = paired_bootstrap(a, b, [reference for _, reference in mine.outputs])
+    d = mine.scores[0].value - other.scores[0].value
+    says = "not distinguishable from chance" if p > 0.05 else "more than chance"
+    return f"BLEU {d:+.1f}, p = {p:.3f} (paired bootstrap): {says}"
