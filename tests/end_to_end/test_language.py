@@ -1,4 +1,4 @@
-"""Language models from the command line: train, generate, evaluate, inspect, compare, resume, and what goes wrong."""
+"""Language models from the command line: train, generate, evaluate, inspect, resume, and what goes wrong."""
 
 import io
 import json
@@ -98,33 +98,6 @@ def test_killed_and_resumed_it_ends_the_same(story: Path, tmp_path: Path, headwa
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_compare_gives_equal_sizes_and_one_table(story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "compare",
-        "language",
-        "--text",
-        str(story),
-        "--models",
-        "gpt,lru",
-        "--steps",
-        "3",
-        "--seeds",
-        "2",
-        "--out",
-        str(tmp_path / "c"),
-    ]
-    words += ["--model.width", "32", "--model.depth", "1", "--training.context", "16", "--training.batch", "64"]
-    assert main(words) == 0
-    assert "generate tok/s" in capsys.readouterr().out
-    found = json.loads((tmp_path / "c" / "comparison.json").read_text())
-    assert [(o["model"], o["seed"]) for o in found] == [("gpt", 1), ("gpt", 2), ("lru", 1), ("lru", 2)]
-    sizes = [o["parameters"] for o in found]
-    assert max(sizes) / min(sizes) < 1.05
-    page = (tmp_path / "c" / "comparison.html").read_text(encoding="utf-8")
-    assert "<svg" in page and "±" in page and "https://" not in page.split("<svg")[0]
-    assert main(words) == 0, "what is done is not done again"
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -138,7 +111,6 @@ def test_compare_gives_equal_sizes_and_one_table(story: Path, tmp_path: Path, ca
         (["generate", "{run}", "--top-p", "2"], "`--top-p` should be"),
         (["generate", "{tmp}"], "is not a run"),
         (["translate", "{run}", "hello"], "was trained for language"),
-        (["compare", "language", "--text", "{story}", "--models", "gpt", "--out", "{tmp}/c"], "two or more"),
     ],
 )  # fmt: skip
 def test_errors_are_told(

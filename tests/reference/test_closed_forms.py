@@ -14,7 +14,7 @@ from headway.layers.dropout import Dropout
 from headway.layers.feedforward import Feedforward
 from headway.layers.positions.learned import Learned
 from headway.layers.positions.sinusoidal import Sinusoidal
-from headway.train.schedules import share
+from headway.training.schedules import rate_factor
 
 N = 200_000
 RATES = pytest.mark.parametrize("p", [0.1, 0.2, 0.3, 0.5, 0.9])
@@ -77,20 +77,20 @@ def test_learned_positions_are_rows_of_a_table_that_ends() -> None:
 
 @pytest.mark.parametrize("schedule", ["cosine", "inverse_root", "constant"])
 def test_warm_up_is_a_straight_line_to_the_highest_rate(schedule: str) -> None:
-    values = [share(schedule, n, 1000, 100) for n in range(1001)]
+    values = [rate_factor(schedule, n, 1000, 100) for n in range(1001)]
     assert values[:100] == pytest.approx([(n + 1) / 100 for n in range(100)])
     assert values[99] == 1.0 and values[100] == pytest.approx(1.0, rel=0.01) and max(values) == 1.0
     assert all(a >= b for a, b in itertools.pairwise(values[100:]))
-    assert share(schedule, 0, 10, 0) == 1.0 and share(schedule, 0, 1, 1) == 1.0
+    assert rate_factor(schedule, 0, 10, 0) == 1.0 and rate_factor(schedule, 0, 1, 1) == 1.0
 
 
 def test_schedules_are_their_closed_forms() -> None:
     for n in (100, 325, 550, 1000):
-        assert share("cosine", n, 1000, 100) == pytest.approx(0.5 * (1 + math.cos(math.pi * (n - 100) / 900)))
-        assert share("inverse_root", n, 1000, 100) == pytest.approx(math.sqrt(100 / (n + 1)))
-        assert share("constant", n, 1000, 100) == 1.0
-    assert share("cosine", 550, 1000, 100) == pytest.approx(0.5) and share("cosine", 1000, 1000, 100) == pytest.approx(0.0)
-    assert share("inverse_root", 399, 1000, 100) == pytest.approx(0.5)
+        assert rate_factor("cosine", n, 1000, 100) == pytest.approx(0.5 * (1 + math.cos(math.pi * (n - 100) / 900)))
+        assert rate_factor("inverse_root", n, 1000, 100) == pytest.approx(math.sqrt(100 / (n + 1)))
+        assert rate_factor("constant", n, 1000, 100) == 1.0
+    assert rate_factor("cosine", 550, 1000, 100) == pytest.approx(0.5) and rate_factor("cosine", 1000, 1000, 100) == pytest.approx(0.0)
+    assert rate_factor("inverse_root", 399, 1000, 100) == pytest.approx(0.5)
 
 
 def test_norms_stand_where_they_should(doubles: None) -> None:
