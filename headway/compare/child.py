@@ -1,7 +1,7 @@
-"""One run of a comparison, in a process of its own: what it holds in memory is its own, and it ends when the comparison does.
+"""One run of a comparison, in a process of its own: its memory can be measured, and it ends when the comparison does.
 
-A process that is killed (`kill -9`, a closed terminal, too little memory) cannot tell its children. So the child waits for the end of
-its parent in a thread, and ends itself at once: no run goes on that nobody waits for, and its directory is free again.
+A process that is killed (`kill -9`, too little memory) cannot end its children. So the child waits for the end of its
+parent in a thread, and then ends itself at once: no run goes on that nobody waits for, and its directory is free again.
 """
 
 import multiprocessing
@@ -9,6 +9,7 @@ import multiprocessing.connection
 import os
 import signal
 import threading
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from headway.core.errors import HeadwayError, RunError
@@ -45,11 +46,12 @@ def train_in_child(name: str, recipe: Recipe[object], folder: Path, quiet: bool,
 def ended(code: int) -> tuple[str, str]:
     """Why a process ended that could not say it."""
     if code == -signal.SIGKILL:
-        return "the system ended it", "was there too little memory? Choose a smaller `--model.width` or `--training.batch`."
+        hint = "was there too little memory? Choose a smaller `--model.width` or `--training.batch`."
+        return "it was killed", hint
     return f"it ended with code {code}", ""
 
 
-def work(writer: multiprocessing.connection.Connection, name: str, recipe: Json, folder: str, quiet: bool, anyway: bool) -> None:
+def work(writer: Connection, name: str, recipe: Json, folder: str, quiet: bool, anyway: bool) -> None:
     """What the child does. A mistake that a person can mend goes to the parent as a message and a hint."""
     threading.Thread(target=end_with_parent, daemon=True).start()
     try:

@@ -4,8 +4,9 @@ The width stays, and the feed-forward network gives or takes, where the model ha
 
     P(inner) = P(1) + (inner - 1) (P(2) - P(1))
 
-A model that is too large for that even with a small `inner` is made narrower; one without `inner` gets another width. Parameters are
-counted by building the model on a device that holds no numbers, with the sizes (vocabulary, classes ...) that the task really has.
+A model that is too large for that even with a small `inner` is made narrower; one without `inner` gets another width.
+Parameters are counted by building the model on a device that holds no numbers, with the sizes (vocabulary, classes ...)
+that the task really has.
 """
 
 from collections.abc import Callable, Mapping
@@ -69,7 +70,7 @@ def with_inner(choice: Choice, target: int, count: Count) -> Choice | None:
 
 
 def with_width(choice: Choice, target: int, count: Count) -> Choice:
-    """The choice with the width that comes nearest to the target; a multiple of 32 if that is near enough, else of 8, 2 or 1."""
+    """The choice with the width that comes nearest to the target: a multiple of 32 if that suffices, else of 8, 2 or 1."""
     found = choice
     for step in STEPS:
         low, high = 1, 2

@@ -1,9 +1,10 @@
 """Mean and 95 % interval over seeds, and which differences are real.
 
-    mean +- t s / sqrt(n)        s: standard deviation over n seeds; t: 0.975 quantile of Student's t with n - 1 degrees of freedom
+    mean ± t s / sqrt(n)        s: standard deviation over n seeds
+                                t: 0.975 quantile of Student's t distribution with n - 1 degrees of freedom
 
-Student 1908, "The probable error of a mean". Two models are told apart only if their intervals do not overlap: that is stricter than a
-test of the difference, and whoever repeats the comparison with other seeds will seldom see the order turned.
+Student 1908, "The probable error of a mean". A difference counts as real only if the intervals do not overlap, which is
+stricter than a test of the difference itself.
 """
 
 import math

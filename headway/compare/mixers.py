@@ -1,7 +1,7 @@
-"""Which mixer solves which riddle, and up to which length: small models that differ in nothing but the mixer (`riddles.py`).
+"""Which mixer solves which riddle, and up to which length: small models that differ in nothing but the mixer.
 
-A longer length is tried only after the shorter one was solved. Every training is a line of `cells.jsonl`, written as soon as it is
-done, so that a comparison that was interrupted continues with what is missing.
+A longer length is tried only after the shorter one was solved. Every training (`riddles.py`) is a line of `cells.jsonl`,
+written as soon as it is done, so that a comparison that was interrupted continues with what is missing.
 """
 
 import dataclasses
@@ -34,7 +34,8 @@ def read_cells(path: Path) -> list[Cell]:
             missing = [f"`{f.name}`" for f in dataclasses.fields(Cell) if f.name not in record]
             if missing or not (0 <= cell.accuracy <= 1 and 0 <= cell.blind < 1):
                 wrong = f"accuracy {cell.accuracy:g} and blind {cell.blind:g} should lie between 0 and 1"
-                raise ConfigError(f"`{path.name}:{number}` does not fit: {', '.join(missing) + ' missing' if missing else wrong}")
+                found = f"{', '.join(missing)} missing" if missing else wrong
+                raise ConfigError(f"`{path.name}:{number}` does not fit: {found}")
             cells.append(cell)
         except (ValueError, RecursionError, ConfigError) as problem:
             readable = isinstance(problem, ConfigError)
@@ -85,7 +86,8 @@ def compare_mixers(
 
 def table(cells: list[Cell], longest: int) -> str:
     """Markdown: the longest length solved; where seeds disagree, the least and the greatest."""
-    mixers, riddles, seeds = (list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("mixer", "riddle", "seed"))
+    mixers, riddles = list(dict.fromkeys(c.mixer for c in cells)), list(dict.fromkeys(c.riddle for c in cells))
+    seeds = list(dict.fromkeys(c.seed for c in cells))
 
     def entry(mixer: str, riddle: str) -> str:
         mine = [c for c in cells if (c.mixer, c.riddle) == (mixer, riddle)]
@@ -95,6 +97,7 @@ def table(cells: list[Cell], longest: int) -> str:
 
     rows = [["mixer", *riddles], ["---"] * (len(riddles) + 1), *([m, *(entry(m, r) for r in riddles)] for m in mixers)]
     sizes = ", ".join(f"{name} {value}" for name, value in cells[0].options.items())
-    note = f"Longest length solved (skill of {SOLVED} or more); `+`: the longest that was tried; `-`: not even the shortest. "
+    note = f"Longest length solved (skill of {SOLVED} or more); "
+    note += "`+`: the longest that was tried; `-`: not even the shortest. "
     note += f"{cells[0].steps} steps of {ROWS} rows, Muon at {RATE:g}, seeds {', '.join(map(str, seeds))}; {sizes}."
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + f"\n\n{note}"

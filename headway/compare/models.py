@@ -1,7 +1,7 @@
-"""Several models on one task and the same data, with as many parameters and as much training each: one table and one page.
+"""Several models on one task and the same data, with as many parameters and as much training each.
 
-Every run is an ordinary one, in a directory and a process of its own (`child.py`). A comparison that was interrupted continues with
-what is missing, and a run that is half done is resumed.
+Every run is an ordinary one, in a directory and a process of its own (`child.py`). A comparison that was interrupted
+continues with what is missing, and a run that is half done is resumed.
 
 models.json                  the sizes that make the models equal
 MODEL-SEED/                  a run, as `headway train` makes one, and its `outcome.json`
@@ -39,20 +39,22 @@ class Equal:
     parameters: dict[str, int]
 
 
-def compare(recipes: Mapping[str, Recipe[object]], seeds: int, out: Path, quiet: bool = False, anyway: bool = False) -> str:
+def compare(recipes: Mapping[str, Recipe[object]], seeds: int, out: Path, quiet: bool, anyway: bool) -> str:
     """Train what is missing, write `comparison.json` and `comparison.html`; returns the table for a terminal.
 
     recipes   one for each model, by the name it goes by; they differ in nothing but the model
     seeds     runs of each model, with seeds 1, 2 ...
+    quiet     print nothing
+    anyway    train also on data with errors
     """
-    piped = [name for name, value in to_json(next(iter(recipes.values())).data).items() if value == "-"]
-    if piped:
-        raise UsageError("a comparison reads its data once for every run, which standard input does not allow", "bring a file.")
+    if "-" in to_json(next(iter(recipes.values())).data).values():
+        raise UsageError("standard input can be read only once, but every run reads the data", "bring a file.")
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     with locked(out):
         wanted = equal_recipes(recipes, out)
-        runs = {(name, seed): out / f"{name.replace(':', '-')}-{seed}" for seed in range(1, seeds + 1) for name in wanted}
+        pairs = [(name, seed) for seed in range(1, seeds + 1) for name in wanted]
+        runs = {(name, seed): out / f"{name.replace(':', '-')}-{seed}" for name, seed in pairs}
         for (name, seed), folder in runs.items():
             recipe = dataclasses.replace(wanted[name], seed=seed)
             refuse_another(recipe, folder)
@@ -74,7 +76,7 @@ def as_json(recipe: Recipe[object], found: Mapping[Path, Outcome]) -> dict[str, 
 
 
 def equal_recipes(recipes: Mapping[str, Recipe[object]], out: Path) -> dict[str, Recipe[object]]:
-    """The recipes with models of equal size and the same data. Settled once: a comparison that continues finds them in `models.json`."""
+    """The recipes with models of equal size and the same data, from `models.json` if a comparison continues."""
     path = out / "models.json"
     asked = {name: recipe.to_json() for name, recipe in recipes.items()}
     kind: TaskClass[object, C, B, M] = task_class(next(iter(recipes.values())).task)  # type: ignore[valid-type]

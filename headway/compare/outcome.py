@@ -1,4 +1,4 @@
-"""What one run of a comparison came to: its scores, how fast it learns and writes, what it costs. `outcome.json` in the run."""
+"""What one run of a comparison came to (`outcome.json` in the run): scores, speed, cost, curves, samples."""
 
 import itertools
 import time
@@ -69,7 +69,7 @@ def outcome(model: str, run: Run, judgement: Judgement, memory: int | None) -> O
 
 
 def direction(score: Score, figures: tuple[Figure, ...]) -> Literal["higher", "lower"]:
-    """Which direction of a score is better: that of the figure with its name or unit, else that of the task's first figure."""
+    """Which direction of a score is better: that of the figure of this name or unit, else that of the first figure."""
     same = [f for f in figures if score.name in (f.name, f.unit)]
     return (same or list(figures))[0].better
 
@@ -77,13 +77,13 @@ def direction(score: Score, figures: tuple[Figure, ...]) -> Literal["higher", "l
 def learning_curves(
     records: list[Record], figures: tuple[Figure, ...], loss_unit: str
 ) -> tuple[dict[str, list[Point]], dict[str, str]]:
-    """The first figure of the validations, their loss if they have one, and the loss in training: (step, minutes, value)."""
+    """The first figure of the validations, their loss if they have one, and the loss in training; and their units."""
     curves, units = {}, {}
     for number, figure in enumerate(figures):
         if number == 0 or figure.name == "loss":
-            validated = [(r, r.validation.figures) for r in records if r.validation and figure.name in r.validation.figures]
             name = f"{figure.name} in validation"
-            curves[name] = [(float(r.step), r.seconds / 60, found[figure.name]) for r, found in validated]
+            found = [(r, r.validation.figures.get(figure.name)) for r in records if r.validation]
+            curves[name] = [(float(r.step), r.seconds / 60, value) for r, value in found if value is not None]
             units[name] = figure.unit
     curves["loss in training"] = [(float(r.step), r.seconds / 60, r.loss) for r in records if r.loss is not None]
     units["loss in training"] = loss_unit

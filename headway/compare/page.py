@@ -1,7 +1,7 @@
-"""`comparison.html`: scores, which differences are real, cost, curves, samples, and a link to the report of every run. One file, offline."""
+"""`comparison.html`: scores, which differences are real, cost, curves, samples, and a link to the report of each run."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from headway.compare.outcome import Outcome
@@ -31,7 +31,8 @@ def comparison_page(title: str, recipe: Recipe[object], found: Mapping[str, Outc
     }
     names = ", ".join(by_model(outcomes))
     head = heading(title, f"{names}: as many parameters and as much training each; ± is the 95 % interval over seeds.")
-    body = head + facts(described(recipe, outcomes)) + "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items())
+    body = "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items())
+    body = head + facts(described(recipe, outcomes)) + body
     return document(title, body, {"maps": [], "charts": [data for _, data in drawn]}, PARTS)
 
 
@@ -53,34 +54,36 @@ def charts(outcomes: Sequence[Outcome]) -> list[Chart]:
     """One chart for each curve, over minutes; the runs of one model have one colour."""
     made = []
     for name in dict.fromkeys(name for o in outcomes for name in o.curves):
-        runs = [(f"{o.model}, seed {o.seed}", o) for mine in by_model(outcomes).values() for o in mine if name in o.curves]
-        curves = [Curve(label, tuple((p[0], p[1], p[2]) for p in o.curves[name]), o.model) for label, o in runs]
+        runs = [o for mine in by_model(outcomes).values() for o in mine if name in o.curves]
+        points = [tuple((p[0], p[1], p[2]) for p in o.curves[name]) for o in runs]
+        curves = [Curve(f"{o.model}, seed {o.seed}", p, o.model) for o, p in zip(runs, points, strict=True)]
         made.append(Chart(name, outcomes[0].units[name], tuple(curves), over="minutes"))
     return made
 
 
 def html_table(table: Table) -> str:
     head, rows = table
-    cells = ("".join(f'<td data-label="{escape(n)}">{escape(c)}</td>' for n, c in zip(head, row, strict=True)) for row in rows)
-    return _table(head, cells)
+    return _table(head, [[escape(cell) for cell in row] for row in rows])
 
 
 def run_table(found: Mapping[str, Outcome]) -> str:
     """Every run with its own scores and a link to its report."""
     first = next(iter(found.values()))
-    head = ["run", "model", "seed", *(score.name for score in first.scores)]
+    head = ["run", "model", "seed", f"{first.scores[0].name} ({first.scores[0].part})", "steps", "minutes"]
     rows = []
     for folder, o in found.items():
         link = f'<a href="{quote(folder)}/report.html">{escape(folder)}</a>'
-        scores = (f"{s.value:.{s.digits}f}" for s in o.scores)
-        cells = zip(head, [link, escape(o.model), str(o.seed), *scores], strict=False)
-        rows.append("".join(f'<td data-label="{escape(name)}">{cell}</td>' for name, cell in cells))
+        score = f"{o.scores[0].value:.{o.scores[0].digits}f}"
+        rows.append([link, escape(o.model), str(o.seed), score, f"{o.steps:,}", f"{o.minutes:.1f}"])
     return _table(head, rows)
 
 
-def _table(head: Sequence[str], rows: Iterable[str]) -> str:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose cells are HTML already; narrow screens show the names of the columns beside the cells."""
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    labels = [f'<td data-label="{escape(name)}">' for name in head]
+    cells = ([label + cell + "</td>" for label, cell in zip(labels, row, strict=True)] for row in rows)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     return f'<div class="panel"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
 
 

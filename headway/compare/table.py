@@ -67,18 +67,22 @@ def cost_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def lines(table: Table) -> list[str]:
-    """The table as text: names on the left, numbers on the right; columns that do not fit into the terminal are left out."""
+    """The table as text; columns that do not fit into a terminal are left out."""
     head, rows = table
     short = [[row[0] if len(row[0]) <= LONGEST else row[0][: LONGEST - 3] + "...", *row[1:]] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in short) for i in range(len(head))]
     while sum(widths) + 2 * (len(widths) - 1) > WIDTH and len(widths) > 2:
         widths.pop()
-    padded = [[c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=False))] for row in short]
-    return ["  ".join(row).rstrip() for row in padded]
+    made = []
+    for name, *cells in short:
+        numbers = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=False)]
+        made.append("  ".join([name.ljust(widths[0]), *numbers]))
+    return made
 
 
 def terminal_text(outcomes: Sequence[Outcome]) -> str:
     seeds = len({o.seed for o in outcomes})
     text = [f"{seeds} seed{'s' * (seeds != 1)}" + (", ± is the 95 % interval over seeds" if seeds > 1 else ""), ""]
     text += [*lines(score_table(outcomes)), "", *lines(cost_table(outcomes)), ""]
-    return "\n".join([*text, *sentences(outcomes)])
+    others = max(1, len(by_model(outcomes)) - 1)  # the best model against each other one; the page has all pairs
+    return "\n".join([*text, *sentences(outcomes)[:others]])

@@ -19,28 +19,32 @@ examples:
   headway compare translation --pairs data.tsv --models transformer,rnn_seq2seq --minutes 10 --out runs/translators
   headway compare mixers --mixers elman,lstm,mamba,multihead --riddles copy,parity --out runs/riddles
 
-All models get as many parameters as the first one, within 5 %: their feed-forward network or their width is adapted. The same command
-continues a comparison that was interrupted. Each task explains its own options: headway compare translation --help"""
+All models get as many parameters as the first one, within 5 %: their feed-forward network or their width is adapted.
+The same command continues a comparison that was interrupted.
+Each task explains its own options: headway compare translation --help"""
 MIXERS = "mixers"
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
+    raw = p.formatter_class
     subparsers = p.add_subparsers(dest="task", metavar="TASK", parser_class=type(p), title="what to compare", required=True)
     entries = known_tasks()
     asked = next((word for word in words if not word.startswith("-")), None)
     if asked and asked != MIXERS and asked not in entries:
-        entries = entries | {asked: find_task(asked)}  # another name of a task, or a class of another package; a misspelt one raises
+        # Another name of a task, or a class of another package; a misspelt one raises.
+        entries = entries | {asked: find_task(asked)}
     for name, entry in entries.items():
         about = f"models on this task: {entry.summary}"
-        _add_task(subparsers.add_parser(name, help=entry.summary, description=about, formatter_class=p.formatter_class), entry)
+        _add_task(subparsers.add_parser(name, help=entry.summary, description=about, formatter_class=raw), entry)
     about = "small models that differ in nothing but the mixer: which of them solves which riddle, up to which length"
-    _add_mixers(subparsers.add_parser(MIXERS, help=about, description=about, formatter_class=p.formatter_class))
+    _add_mixers(subparsers.add_parser(MIXERS, help=about, description=about, formatter_class=raw))
 
 
 def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     task = task_of(entry)
     models = ", ".join(registry.models_for(task.facts["reads"], task.facts["gives"]))
-    p.add_argument("--models", metavar="NAMES", help=f"two or more with commas between; the first one sets the size: {models}, or names of mixers")
+    about = f"two or more with commas between; the first sets the size: {models}, or names of mixers"
+    p.add_argument("--models", metavar="NAMES", help=about)
     p.add_argument("--seeds", type=int, default=2, metavar="N", help="runs of each model (default 2)")
     p.add_argument("--out", metavar="DIR", help="where the runs and the comparison go")
     budget = p.add_mutually_exclusive_group()
@@ -48,13 +52,15 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     budget.add_argument("--steps", metavar="N", help="or this many steps")
     budget.add_argument("--epochs", metavar="E", help="or this often through the data")
     p.add_argument("--device", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
-    p.add_argument("--precision", metavar="KIND", choices=["float32", "bfloat16", "auto"], help="float32, bfloat16 or auto (default float32)")
+    kinds = ["float32", "bfloat16", "auto"]
+    p.add_argument("--precision", metavar="KIND", choices=kinds, help="float32, bfloat16 or auto (default float32)")
     p.add_argument("--anyway", action="store_true", help="train also on data with errors")
     p.add_argument("--quiet", action="store_true", help="print nothing but the result")
     p.add_argument("--debug", action="store_true", help="show the traceback of an error")
     if entry.room != "recipes":
         add_options(p.add_argument_group("data"), entry.options, entry.facts.get("files") or ())
-    p.add_argument_group("model options", "`--model.width 128` and the like: for every model that has the option (`headway show NAME`)")
+    about = "`--model.width 128` and the like: for every model that has the option (`headway show NAME` lists them)"
+    p.add_argument_group("model options", about)
     group = p.add_argument_group("training options")
     add_options(group, [o for o in training_options() if o.name not in BUDGETS], prefix="training.")
 
@@ -62,8 +68,11 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
 def _add_mixers(p: argparse.ArgumentParser) -> None:
     p.add_argument("--mixers", metavar="NAMES", help="with commas between (default: eleven of all families)")
     p.add_argument("--riddles", metavar="NAMES", help="with commas between (default: all nine)")
-    p.add_argument("--lengths", default="8,16,32,64,128", metavar="N,N", help="a longer one is tried once the shorter is solved (default 8,16,32,64,128)")
-    p.add_argument("--steps", type=int, default=1000, metavar="N", help="of each training; it stops when the riddle is solved (default 1000)")
+    lengths = "8,16,32,64,128"
+    about = f"a longer one is tried once the shorter is solved (default {lengths})"
+    p.add_argument("--lengths", default=lengths, metavar="N,N", help=about)
+    about = "of each training, which stops when the riddle is solved (default 1000)"
+    p.add_argument("--steps", type=int, default=1000, metavar="N", help=about)
     p.add_argument("--seeds", type=int, default=2, metavar="N", help="trainings of each mixer (default 2)")
     p.add_argument("--out", metavar="DIR", help="where the table goes")
     p.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -91,7 +100,7 @@ def _names(words: str | None) -> list[str]:
 
 
 def _asked(a: argparse.Namespace, entry: Entry, names: list[str]) -> dict[str, Asked]:
-    """What is asked of each model, by its registered name. A model option goes to the models that have it; one of them must."""
+    """What is asked of each model, by its registered name. A model option goes to every model that has it; one must."""
     task = task_of(entry)
     given = {name: value for name, value in vars(a).items() if value is not None}
     data = {o.name: given[o.name] for o in task.options if o.name in given} if entry.room != "recipes" else {}
@@ -130,7 +139,8 @@ def _mixers(a: argparse.Namespace) -> None:
     try:
         lengths = [int(word) for word in _names(a.lengths)]
     except ValueError as problem:
-        raise UsageError(f"`--lengths {a.lengths}` should be whole numbers with commas between", "for example `8,16,32`.") from problem
+        message = f"`--lengths {a.lengths}` should be whole numbers with commas between"
+        raise UsageError(message, "for example `8,16,32`.") from problem
     if not lengths or min(lengths) < 1:
         raise UsageError(f"`--lengths {a.lengths}` should be at least 1", "for example `8,16,32`.")
     if not a.out:

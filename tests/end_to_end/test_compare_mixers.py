@@ -48,7 +48,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("line", "message"), BAD)
-def test_a_line_that_cannot_be_read_is_reported(line: str | bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_that_cannot_be_read_is_reported(
+    line: str | bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     kept, line = tmp_path / "cells.jsonl", line if isinstance(line, bytes) else line.encode()
     kept.write_bytes(GOOD.encode() + b"\n" + line + b"\n" + GOOD.encode() + b"\n")
     before = kept.read_bytes()

@@ -91,8 +91,8 @@ def test_the_interval_is_that_of_student() -> None:
 
 def test_only_intervals_that_do_not_overlap_are_told_apart() -> None:
     found = {"a": Interval(1.0, 0.2), "b": Interval(1.3, 0.2), "c": Interval(2.0, 0.1)}
-    a_b, a_c, b_c = differences(found, "lower")
-    assert a_b.startswith("a and b are not distinguishable") and a_c.startswith("a is better than c") and b_c.startswith("b is better than c")
+    first = [sentence.partition(":")[0] for sentence in differences(found, "lower")]
+    assert first == ["a and b are not distinguishable", "a is better than c", "b is better than c"]
     assert differences(found, "higher")[0].startswith("c is better than b")
     assert "`--seeds 3`" in differences({"a": Interval(1.0), "b": Interval(9.0)}, "lower")[0]
 
@@ -111,7 +111,8 @@ def test_the_direction_of_a_score_is_that_of_its_figure() -> None:
 def test_the_speed_of_training_leaves_validations_out() -> None:
     """Ten units a step, two steps a second, and a validation of a hundred seconds between."""
     validation = Validated({"accuracy": 1.0, "loss": 0.5}, 1.0)
-    records = [Record(2, 1.0, 0.9, 1.0, 10), Record(4, 2.0, 0.8, 1.0, 10), Record(4, 102.0, validation=validation), Record(6, 103.0, 0.7, 1.0, 10)]
+    records = [Record(2, 1.0, 0.9, 1.0, 10), Record(4, 2.0, 0.8, 1.0, 10)]
+    records += [Record(4, 102.0, validation=validation), Record(6, 103.0, 0.7, 1.0, 10)]
     assert training_speed(records) == pytest.approx(20.0) and training_speed([]) == 0.0
     curves, units = learning_curves(records, FIGURES, "nats per picture")
     assert curves["accuracy in validation"] == [(4.0, 1.7, 1.0)] and curves["loss in validation"] == [(4.0, 1.7, 0.5)]
