@@ -39,16 +39,17 @@ def train_in_child(name: str, recipe: Recipe[object], folder: Path, quiet: bool,
         raise KeyboardInterrupt
     if child.exitcode:
         message, hint = reader.recv() if reader.poll() else ended(child.exitcode)
-        place = f"training `{name}` with seed {recipe.seed} in `{folder}` failed"
-        raise RunError(f"{place}: {message}", f"{hint} The same command continues the comparison.".strip())
+        raise RunError(f"training `{name}` with seed {recipe.seed} in `{folder}` failed: {message}", hint)
 
 
 def ended(code: int) -> tuple[str, str]:
     """Why a process ended that could not say it."""
     if code == -signal.SIGKILL:
-        hint = "was there too little memory? Choose a smaller `--model.width` or `--training.batch`."
+        hint = (
+            "was there too little memory? Choose a smaller `--model.width` or `--training.batch` and another `--out`."
+        )
         return "it was killed", hint
-    return f"it ended with code {code}", ""
+    return f"it ended with code {code}", "the same command continues the comparison."
 
 
 def work(writer: Connection, name: str, recipe: Json, folder: str, quiet: bool, anyway: bool) -> None:

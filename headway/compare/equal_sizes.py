@@ -70,7 +70,7 @@ def with_inner(choice: Choice, target: int, count: Count) -> Choice | None:
 
 
 def with_width(choice: Choice, target: int, count: Count) -> Choice:
-    """The choice with the width that comes nearest to the target: a multiple of 32 if that suffices, else of 8, 2 or 1."""
+    """The choice with the width that comes nearest to the target: a multiple of 32, 8, 2 or 1."""
     found = choice
     for step in STEPS:
         low, high = 1, 2

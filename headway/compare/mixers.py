@@ -1,7 +1,7 @@
 """Which mixer solves which riddle, and up to which length: small models that differ in nothing but the mixer.
 
-A longer length is tried only after the shorter one was solved. Every training (`riddles.py`) is a line of `cells.jsonl`,
-written as soon as it is done, so that a comparison that was interrupted continues with what is missing.
+A longer length is tried only after the shorter one was solved. Every training (`riddles.py`) is a line of
+`cells.jsonl`, written as soon as it is done, so that a comparison that was interrupted continues with what is missing.
 """
 
 import dataclasses
@@ -38,8 +38,8 @@ def read_cells(path: Path) -> list[Cell]:
                 raise ConfigError(f"`{path.name}:{number}` does not fit: {found}")
             cells.append(cell)
         except (ValueError, RecursionError, ConfigError) as problem:
-            readable = isinstance(problem, ConfigError)
-            problems.append(problem.message if readable else f"`{path.name}:{number}` is not JSON: {problem}")
+            unread = f"`{path.name}:{number}` is not JSON: {problem}"
+            problems.append(problem.message if isinstance(problem, ConfigError) else unread)
             bad.append(str(number))
     several = "s" * (len(bad) > 1)
     hint = f"delete line{several} {', '.join(bad)} of `{path}`; what stood there is trained again."

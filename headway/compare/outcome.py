@@ -19,7 +19,7 @@ FILE = "outcome.json"
 WRITTEN = 200  # pieces of text that the speed of generation is measured by
 TEXTS = 8  # at most; a text may end early
 
-Point = tuple[float, ...]  # step, minutes, value
+Point = tuple[float, float, float]  # step, minutes, value
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def learning_curves(
     records: list[Record], figures: tuple[Figure, ...], loss_unit: str
 ) -> tuple[dict[str, list[Point]], dict[str, str]]:
     """The first figure of the validations, their loss if they have one, and the loss in training; and their units."""
-    curves, units = {}, {}
+    curves: dict[str, list[Point]] = {}
+    units: dict[str, str] = {}
     for number, figure in enumerate(figures):
         if number == 0 or figure.name == "loss":
             name = f"{figure.name} in validation"

@@ -1,4 +1,4 @@
-"""`comparison.html`: scores, which differences are real, cost, curves, samples, and a link to the report of each run."""
+"""`comparison.html`: scores, which differences are real, cost, curves, samples, and a link to each run's report."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -55,8 +55,7 @@ def charts(outcomes: Sequence[Outcome]) -> list[Chart]:
     made = []
     for name in dict.fromkeys(name for o in outcomes for name in o.curves):
         runs = [o for mine in by_model(outcomes).values() for o in mine if name in o.curves]
-        points = [tuple((p[0], p[1], p[2]) for p in o.curves[name]) for o in runs]
-        curves = [Curve(f"{o.model}, seed {o.seed}", p, o.model) for o, p in zip(runs, points, strict=True)]
+        curves = [Curve(f"{o.model}, seed {o.seed}", tuple(o.curves[name]), o.model) for o in runs]
         made.append(Chart(name, outcomes[0].units[name], tuple(curves), over="minutes"))
     return made
 

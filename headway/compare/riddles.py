@@ -2,10 +2,10 @@
 
     skill = (accuracy - blind) / (1 - blind)        solved: skill >= 0.95
 
-`blind` is the accuracy of a table that knows the position and the token before and nothing else (counted on some data and
-judged on other): it repeats the last answer when digits are sorted, and closes a bracket that was opened just before. Skill
-is 0 for such an answer and 1 for a perfect one, and it is never greater than the accuracy. "Does not solve" means: not
-within this budget and at this size.
+`blind` is the accuracy of a table that knows the position and the token before and nothing else (counted on some data
+and judged on other): it repeats the last answer when digits are sorted, and closes a bracket that was opened just
+before. Skill is 0 for such an answer and 1 for a perfect one, and it is never greater than the accuracy. "Does not solve"
+means: not within this budget and at this size.
 """
 
 import dataclasses

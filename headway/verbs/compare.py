@@ -27,7 +27,7 @@ MIXERS = "mixers"
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     raw = p.formatter_class
-    subparsers = p.add_subparsers(dest="task", metavar="TASK", parser_class=type(p), title="what to compare", required=True)
+    subparsers = p.add_subparsers(dest="task", metavar="TASK", parser_class=type(p), title="what to compare")
     entries = known_tasks()
     asked = next((word for word in words if not word.startswith("-")), None)
     if asked and asked != MIXERS and asked not in entries:
@@ -79,6 +79,8 @@ def _add_mixers(p: argparse.ArgumentParser) -> None:
 
 
 def run(a: argparse.Namespace) -> None:
+    if not a.task:
+        raise UsageError("what should be compared?", "a task or `mixers`; `headway compare --help` explains it.")
     require_positive(a, "seeds")
     if a.task == MIXERS:
         return _mixers(a)

@@ -57,7 +57,10 @@ def models_that_can_be_compared() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("first", "second"), models_that_can_be_compared())
 def test_every_model_gets_the_size_of_every_other(first: str, second: str) -> None:
     known = {name: {o.name for o in registry.get("models", name).options} for name in (first, second)}
-    choices = {name: Choice(name, {k: v for k, v in WIDE.items() if k in known[name] and k != "depth"}) for name in (first, second)}
+    choices = {
+        name: Choice(name, {k: v for k, v in WIDE.items() if k in known[name] and k != "depth"})
+        for name in (first, second)
+    }
     found = equal_sizes(choices, SIZES)
     assert found[first][0] == choices[first], "the first one stays as it is"
     assert abs(count(found[second][0]) / count(choices[first]) - 1) <= NEAR
@@ -86,7 +89,11 @@ def test_the_interval_is_that_of_student() -> None:
     low, high = scipy.stats.t.interval(0.95, 3, loc=sum(values) / 4, scale=scipy.stats.sem(values))
     found = interval(values)
     assert found.half is not None and (found.mean - found.half, found.mean + found.half) == pytest.approx((low, high))
-    assert interval([2.5]) == Interval(2.5, None) and interval([2.5]).format(2) == "2.50" and Interval(1, 0.25).format(1) == "1.0 ± 0.2"
+    assert (
+        interval([2.5]) == Interval(2.5, None)
+        and interval([2.5]).format(2) == "2.50"
+        and Interval(1, 0.25).format(1) == "1.0 ± 0.2"
+    )
 
 
 def test_only_intervals_that_do_not_overlap_are_told_apart() -> None:
@@ -105,7 +112,9 @@ FIGURES = (Figure("accuracy", "%"), Figure("loss", "nats per picture", "lower"))
 def test_the_direction_of_a_score_is_that_of_its_figure() -> None:
     assert direction(Score("test", "accuracy", 0.5), FIGURES) == "higher"
     assert direction(Score("test", "nats per picture", 0.5), FIGURES) == "lower", "named by its unit"
-    assert direction(Score("test", "error rate", 0.5), FIGURES[::-1]) == "lower", "the first score is of the first figure"
+    assert direction(Score("test", "error rate", 0.5), FIGURES[::-1]) == "lower", (
+        "the first score is of the first figure"
+    )
 
 
 def test_the_speed_of_training_leaves_validations_out() -> None:
@@ -162,18 +171,43 @@ def test_the_memory_of_a_child_is_its_own() -> None:
 
 def made(model: str, seed: int, value: float, names: tuple[str, ...] = ("accuracy",), **more: Any) -> Outcome:
     scores = [Score("test", name, value, digits=2) for name in names]
-    fields: dict[str, Any] = {"better": "higher", "parameters": 1_234_567_890, "steps": 123_456, "minutes": 1234.5, "unit": "pictures"}
-    fields |= {"training_speed": 1e6, "flops": 12e9, "memory": 12345.0, "generation_speed": 99.0, "curves": {}, "units": {}, "columns": []}
+    fields: dict[str, Any] = {
+        "better": "higher",
+        "parameters": 1_234_567_890,
+        "steps": 123_456,
+        "minutes": 1234.5,
+        "unit": "pictures",
+    }
+    fields |= {
+        "training_speed": 1e6,
+        "flops": 12e9,
+        "memory": 12345.0,
+        "generation_speed": 99.0,
+        "curves": {},
+        "units": {},
+        "columns": [],
+    }
     return Outcome(model, seed, scores, **(fields | more))
 
 
 def test_the_table_fits_a_terminal_and_the_best_comes_first() -> None:
     names = tuple(f"a score with a long name, number {i}" for i in range(5))
-    long = [made(f"somebody.else.has_a_long_package_name:{m}", s, v, names) for m, v in (("A", 0.5), ("B", 0.9)) for s in (1, 2)]
-    for text in (terminal_text(long), terminal_text([made("a", 1, 0.1), made("b", 1, 0.2, memory=None, generation_speed=None)])):
+    long = [
+        made(f"somebody.else.has_a_long_package_name:{m}", s, v, names)
+        for m, v in (("A", 0.5), ("B", 0.9))
+        for s in (1, 2)
+    ]
+    for text in (
+        terminal_text(long),
+        terminal_text([made("a", 1, 0.1), made("b", 1, 0.2, memory=None, generation_speed=None)]),
+    ):
         tables = text.split("\n\n")[1:3]
         assert all(len(line) <= 100 for table in tables for line in table.split("\n"))
     rows = terminal_text([made("a", s, 0.1 * s) for s in (1, 2)] + [made("b", s, 0.7) for s in (1, 2)]).split("\n")
-    assert rows[2].split() == ["model", "accuracy"] and rows[3].split() == ["b", "0.70", "±", "0.00"] and rows[4].startswith("a ")
+    assert (
+        rows[2].split() == ["model", "accuracy"]
+        and rows[3].split() == ["b", "0.70", "±", "0.00"]
+        and rows[4].startswith("a ")
+    )
     worst_first = [made("a", 1, 0.1, better="lower"), made("b", 1, 0.2, better="lower")]
     assert terminal_text(worst_first).split("\n")[3].startswith("a ")
