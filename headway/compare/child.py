@@ -7,7 +7,6 @@ parent in a thread, and then ends itself at once: no run goes on that nobody wai
 import multiprocessing
 import multiprocessing.connection
 import os
-import signal
 import threading
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -44,11 +43,8 @@ def train_in_child(name: str, recipe: Recipe[object], folder: Path, quiet: bool,
 
 def ended(code: int) -> tuple[str, str]:
     """Why a process ended that could not say it."""
-    if code == -signal.SIGKILL:
-        hint = (
-            "was there too little memory? Choose a smaller `--model.width` or `--training.batch` and another `--out`."
-        )
-        return "it was killed", hint
+    if code == -9:  # SIGKILL, which Windows does not have
+        return "it was killed", "was there too little memory? Choose a smaller `--model.width` and another `--out`."
     return f"it ended with code {code}", "the same command continues the comparison."
 
 
@@ -82,14 +78,12 @@ def train_and_measure(name: str, recipe: Recipe[object], folder: Path, quiet: bo
     from headway.training.progress import Progress
     from headway.training.session import finished, resume, start
 
-    progress = Progress(quiet)
-    if not (folder / "recipe.json").exists():
-        whole = start(recipe, folder, progress, anyway)
-    else:
-        whole = finished(folder) is not None or resume(folder, progress)
-    if not whole:
-        return False
-    memory = peak_memory()  # before it is judged: beam search may take more than training
+    progress, memory = Progress(quiet), None
+    if finished(folder) is None:  # else it was trained, but not judged yet
+        begun = (folder / "recipe.json").exists()
+        if not (resume(folder, progress) if begun else start(recipe, folder, progress, anyway)):
+            return False
+        memory = peak_memory()  # before it is judged: beam search may take more than training
     run = Run(folder, recipe.device)
     write_outcome(folder, outcome(name, run, summarise(run).judgement, memory))
     return True

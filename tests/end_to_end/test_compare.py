@@ -183,10 +183,13 @@ def test_a_run_that_is_half_done_is_resumed(
     assert not (tmp_path / "gpt-1" / "outcome.json").exists() and "continuing" not in capsys.readouterr().out
     assert train_and_measure("gpt", recipe, tmp_path / "gpt-1", False, False)
     assert "continuing at step 2 of 4" in capsys.readouterr().out
-    assert read_outcome(tmp_path / "gpt-1").steps == 4
+    done = read_outcome(tmp_path / "gpt-1")
+    assert done.steps == 4 and done.memory is not None
     (tmp_path / "gpt-1" / "outcome.json").unlink()
     assert train_and_measure("gpt", recipe, tmp_path / "gpt-1", False, False), "trained, but not judged yet"
-    assert "continuing" not in capsys.readouterr().out and read_outcome(tmp_path / "gpt-1").steps == 4
+    assert "continuing" not in capsys.readouterr().out
+    judged = read_outcome(tmp_path / "gpt-1")
+    assert judged.steps == 4 and judged.memory is None, "what training held is not known any more"
 
 
 def test_a_child_reports_what_a_person_can_mend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
