@@ -34,8 +34,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
         # Another name of a task, or a class of another package; a misspelt one raises.
         entries = entries | {asked: find_task(asked)}
     for name, entry in entries.items():
-        about = f"models on this task: {entry.summary}"
-        _add_task(subparsers.add_parser(name, help=entry.summary, description=about, formatter_class=raw), entry)
+        usage = f"headway compare {name} --models A,B [options] --out DIR"
+        inner = subparsers.add_parser(name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=raw)
+        _add_task(inner, entry)
     about = "small models that differ in nothing but the mixer: which of them solves which riddle, up to which length"
     _add_mixers(subparsers.add_parser(MIXERS, help=about, description=about, formatter_class=raw))
 
