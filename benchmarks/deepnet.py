@@ -11,17 +11,20 @@ size, seed, data, optimizer (AdamW), rate and warm-up. Wang et al. 2022, https:/
 import argparse
 import math
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.core import machine
+from headway.core.errors import RunError
 from headway.data.windows import Windows
 from headway.models.gpt import GPT, Config
+from headway.tasks.task import Loss
+from headway.training.loop import Loop
+from headway.training.plan import Settings
 
 WORDS = 16
 
@@ -39,20 +42,39 @@ def characters(path: str) -> tuple[np.ndarray, np.ndarray]:
     return numbers.astype(np.uint16), counts
 
 
-def train(config: Config, vocabulary: int, batch: Callable[[int], Tensor], steps: int, rate: float, seed: int) -> list[float]:
+class Texts:
+    """Batches of text, "b t": windows of a file, or a new random walk for every step."""
+
+    def __init__(self, windows: Windows | None, rows: int, length: int) -> None:
+        self.windows, self.rows, self.length = windows, rows, length
+
+    def __len__(self) -> int:
+        return len(self.windows) if self.windows else 1
+
+    def __getitem__(self, number: int) -> Tensor:
+        return self.windows[number].ids if self.windows else walk(self.rows, self.length, number)
+
+    def largest(self) -> Tensor:
+        return self[0]
+
+
+def train(config: Config, vocabulary: int, texts: Texts, steps: int, rate: float, seed: int) -> list[float]:
+    """The loss of every step; fewer than `steps` if it diverged."""
     torch.manual_seed(seed)
-    model = GPT(config, vocabulary)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
-    losses = []
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = rate * min(1.0, (step + 1) / 20)
-        ids = batch(step)
-        loss = F.cross_entropy(model.logits(model(ids[:, :-1])).flatten(0, 1), ids[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(float(loss.detach()))
+    losses: list[float] = []
+
+    def loss(model: nn.Module, ids: Tensor) -> Loss:
+        wanted = ids[:, 1:].flatten()
+        total = F.cross_entropy(model.logits(model(ids[:, :-1])).flatten(0, 1), wanted, reduction="sum")
+        if model.training:
+            losses.append(float(total.detach()) / len(wanted))
+        return Loss(total, total, len(wanted))
+
+    settings = Settings(steps, texts.rows, rate, warmup=20, optimizer="adamw", schedule="constant")
+    try:
+        Loop(GPT(config, vocabulary), texts, loss, settings, seed).run()
+    except RunError as problem:
+        print(f"  {problem.message}")
     return losses
 
 
@@ -80,17 +102,15 @@ def main() -> None:
     else:
         windows, vocabulary, known = None, WORDS, f"floor {math.log(2):.3f}, uniform {math.log(WORDS):.3f} nats"
 
-    def batch(step: int) -> Tensor:
-        return windows[step].ids if windows else walk(a.batch, a.context + 1, step)
-
+    texts = Texts(windows, a.batch, a.context + 1)
     print(f"{a.depth} layers, width {a.width}, {a.steps} steps at {a.rate:g}; {known}")
     for name in ("deep", "post"):
         sizes = {"width": a.width, "depth": a.depth, "heads": 4, "inner": a.inner or 2 * a.width, "context": a.context}
         config = Config(**sizes, position="sinusoidal", score="scaled", activation="relu", residual=name)  # type: ignore[arg-type]
         began = time.monotonic()
-        losses = train(config, vocabulary, batch, a.steps, a.rate, a.seed)
+        losses = train(config, vocabulary, texts, a.steps, a.rate, a.seed)
         figures = f"first {losses[0]:.3f}   middle {losses[len(losses) // 2]:.3f}   last ten {last(losses):.3f}"
-        print(f"  {name:5} {figures}   {(time.monotonic() - began) / a.steps:.2f} s a step", flush=True)
+        print(f"  {name:5} {figures}   {(time.monotonic() - began) / len(losses):.2f} s a step", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ from torch import Tensor
 
 from headway.core import machine
 from headway.core.errors import UsageError
-from headway.core.recipe import Training
 from headway.core.seeds import derive
-from headway.data.windows import Windows
+from headway.data.windows import WindowBatch, Windows
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.layers.masks import Causal, Window
 from headway.models.gpt import GPT, Config
-from headway.train.checkpoint import Learner
-from headway.training.schedules import rate_factor
+from headway.tasks.task import Loss
+from headway.training.loop import Loop
+from headway.training.plan import Settings
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "relative")
 TRAINED, READ = 64, 256
@@ -42,15 +42,16 @@ def encoded(path: str) -> tuple[np.ndarray, int]:
     return np.array([numbers[c] for c in text], dtype=np.uint16), len(numbers)
 
 
+def loss(model: GPT, batch: WindowBatch) -> Loss:
+    wanted = batch.ids[:, 1:].flatten()
+    hidden = model(batch.ids[:, :-1]).flatten(0, 1)
+    return Loss(*linear_cross_entropy(hidden, model.output.weight, wanted), len(wanted))
+
+
 def train(position: str, data: np.ndarray, vocabulary: int, steps: int, seed: int) -> GPT:
     torch.manual_seed(derive(seed, "weights"))
     model = GPT(Config(context=READ, position=position, **SIZES), vocabulary)  # type: ignore[arg-type]
-    learner, windows = Learner(model, Training(rate=RATE)), Windows(data, TRAINED, ROWS, seed)
-    for step in range(steps):
-        ids = windows[step].ids
-        loss, _ = linear_cross_entropy(model(ids[:, :-1]).flatten(0, 1), model.output.weight, ids[:, 1:].flatten())
-        (loss / ids[:, 1:].numel()).backward()
-        learner.step(RATE * share("cosine", step, steps, WARMUP), 1.0, 0.0)
+    Loop(model, Windows(data, TRAINED, ROWS, seed), loss, Settings(steps, ROWS, RATE, warmup=WARMUP), seed).run()
     return model.eval()
 
 

@@ -6,6 +6,7 @@ gpt: width 256, 4 blocks, context 256, 4,096 tokens; the share counts the produc
 at which this machine multiplies 2048 x 1024 by 1024 x 1024, measured between the rounds. LSTM: 32 texts of 128 positions, width 256.
 """
 
+import argparse
 import time
 from collections.abc import Callable
 
@@ -13,16 +14,16 @@ import torch
 from torch import nn
 
 from headway.core import machine
-from headway.core.recipe import Training
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.layers.recurrences.lstm import LSTM
 from headway.models.gpt import GPT, Config
-from headway.train.checkpoint import Learner
+from headway.training.learner import Learner
+from headway.training.plan import Settings
 
 WIDTH, DEPTH, CONTEXT, ROWS, WORDS = 256, 4, 256, 16, 260
 
 
-def fastest(*calls: Callable[[], object], rounds: int = 6) -> list[float]:
+def fastest(*calls: Callable[[], object], rounds: int) -> list[float]:
     """The fastest of a few rounds, taking turns."""
     best = [float("inf")] * len(calls)
     for _ in range(rounds):
@@ -34,11 +35,14 @@ def fastest(*calls: Callable[[], object], rounds: int = 6) -> list[float]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=6)
+    arguments = parser.parse_args()
     machine.prepare()
     torch.manual_seed(0)
     a, b = torch.randn(2048, 1024), torch.randn(1024, 1024)
     model = GPT(Config(width=WIDTH, depth=DEPTH, heads=4, inner=4 * WIDTH, context=CONTEXT), WORDS)
-    muon, adamw = Learner(model, Training(rate=1e-3)), Learner(model, Training(rate=1e-3, optimizer="adamw"))
+    muon, adamw = Learner(model, Settings(1, 1, 1e-3)), Learner(model, Settings(1, 1, 1e-3, optimizer="adamw"))
     ids = torch.randint(0, WORDS, (ROWS, CONTEXT + 1))
 
     def backward() -> None:
@@ -47,7 +51,7 @@ def main() -> None:
 
     def step(learner: Learner) -> None:
         backward()
-        learner.step(1e-3, 1.0, 0.9)
+        learner.step(1e-3, learner.norm(), 1.0, 0.9)
 
     ours, theirs = LSTM(WIDTH, WIDTH), nn.LSTM(WIDTH, WIDTH, batch_first=True)
     x = torch.randn(32, 128, WIDTH, requires_grad=True)
@@ -57,6 +61,7 @@ def main() -> None:
         lambda: step(muon),
         lambda: ours(x).sum().backward(),
         lambda: theirs(x)[0].sum().backward(),
+        rounds=arguments.rounds,
     )
     rate = 10 * 2 * 2048 * 1024 * 1024 / matrix
     tokens = ROWS * CONTEXT

@@ -2,7 +2,7 @@
 
     python benchmarks/memory_span.py --layers 1,2,3
 
-The model is `blocks` with the mixer transformer_xl, segments of 16 and a memory of 16. Without memory it is the same model, and every
+The model is `gpt` with the mixer transformer_xl, segments of 16 and a memory of 16. Without memory it is the same model, and every
 segment is a stream of its own. The symbol is asked at every place behind it; accuracy is counted by the gap, the distance of the two. At
 place i of a segment, counted from 0, n layers reach i + 16 n places back with memory and i without, so `bound` is the best that can be had:
 the share of places in reach, and chance elsewhere. The effective context is the largest gap up to which every gap is solved (accuracy of
@@ -19,11 +19,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from headway.core import machine
-from headway.core.recipe import Training
 from headway.core.seeds import derive
 from headway.models.gpt import GPT, Config
-from headway.train.checkpoint import Learner
-from headway.training.schedules import rate_factor
+from headway.tasks.task import Loss
+from headway.training.loop import Loop
+from headway.training.plan import Settings
 
 SEGMENT = MEMORY = 16
 SYMBOLS, FILL, SOLVED = 8, 8, 0.95
@@ -34,8 +34,10 @@ READ = {"with memory": LENGTH, "without": SEGMENT}  # places that are read in on
 SIZES = {"width": 64, "heads": 4, "inner": 128}
 
 
-def streams(rows: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Streams, where the symbol stands in each, and which it is."""
+Streams = tuple[Tensor, Tensor, Tensor]  # the tokens, where the symbol stands in each row, and which it is
+
+
+def streams(rows: int, seed: int) -> Streams:
     random = np.random.default_rng(seed)
     places, symbols = torch.from_numpy(random.permutation(rows) % SHOWN), torch.from_numpy(random.integers(SYMBOLS, size=rows))
     return torch.full((rows, LENGTH), FILL).scatter_(1, places[:, None], symbols[:, None]), places, symbols
@@ -48,15 +50,34 @@ def answers(model: GPT, ids: Tensor, places: Tensor, read: int) -> Tensor:
     return model.logits(hidden[torch.arange(len(ids))[:, None], behind])
 
 
+class Batches:
+    """New streams for every step, without end."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, number: int) -> Streams:
+        return streams(ROWS, derive(self.seed, "batch", number))
+
+    def largest(self) -> Streams:
+        return self[0]
+
+
 def train(layers: int, kind: str, steps: int, seed: int) -> GPT:
     torch.manual_seed(derive(seed, "weights"))
     options = {"segment": SEGMENT, "memory": MEMORY}
     model = GPT(Config(mixer="transformer_xl", depth=layers, options=options, **SIZES), SYMBOLS + 1)  # type: ignore[arg-type]
-    learner = Learner(model, Training(rate=RATE))
-    for step in range(steps):
-        ids, places, symbols = streams(ROWS, derive(seed, "batch", step))
-        F.cross_entropy(answers(model, ids, places, READ[kind]).mT, symbols[:, None].expand(-1, GAPS)).backward()
-        learner.step(RATE * share("cosine", step, steps, WARMUP), 1.0, 0.0)
+
+    def loss(model: GPT, batch: Streams) -> Loss:
+        ids, places, symbols = batch
+        wanted = symbols[:, None].expand(-1, GAPS)
+        total = F.cross_entropy(answers(model, ids, places, READ[kind]).mT, wanted, reduction="sum")
+        return Loss(total, total, wanted.numel())
+
+    Loop(model, Batches(seed), loss, Settings(steps, ROWS, RATE, warmup=WARMUP), seed).run()
     return model.eval()
 
 

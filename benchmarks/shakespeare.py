@@ -101,7 +101,7 @@ def nanogpt(train: np.ndarray, held_out: np.ndarray, vocabulary: int) -> tuple[f
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     seconds = time.monotonic() - began
-    return seconds, predict(model.eval(), held_out, len(held_out), CONTEXT).nats
+    return seconds, predict(model.eval(), held_out, len(held_out) - 1, CONTEXT).nats
 
 
 def ours(path: str, seconds: float, extra: list[str]) -> tuple[float, float]:

@@ -65,7 +65,8 @@ def headway_model() -> Any:
     machine.prepare()
     from headway.models.transformer import Config, Transformer
 
-    return Transformer(Config(WIDTH, DEPTH, HEADS, INNER, DROPOUT), VOCABULARY, VOCABULARY)
+    config = Config(width=WIDTH, depth=DEPTH, heads=HEADS, inner=INNER, dropout=DROPOUT)
+    return Transformer(config, VOCABULARY, VOCABULARY)
 
 
 def train_headway() -> Callable[[], None]:
@@ -77,7 +78,7 @@ def train_headway() -> Callable[[], None]:
 
     def loss(m: Any) -> Any:
         hidden = m(source, keep, given).flatten(0, 1)
-        return linear_cross_entropy(hidden, m.target.weight, wanted.flatten(), 0.1)[0] / wanted.numel()
+        return linear_cross_entropy(hidden, m.output.weight, wanted.flatten(), 0.1)[0] / wanted.numel()
 
     return step_of(model, loss, fused=True)
 
@@ -139,7 +140,7 @@ def sentences() -> Any:
 
 def decode_headway() -> Callable[[], None]:
     model = headway_model().eval()
-    model.target.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
+    model.output.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
     from headway.decode.greedy import greedy
     from headway.decode.side_by_side import side_by_side
 

@@ -1,94 +1,113 @@
-"""Several models on one text, with as many parameters and as many minutes each: one table and one page.
+"""Several models on one task and the same data, with as many parameters and as much training each.
 
-Every run is a process of its own (so that its memory can be told) in a directory of its own, made by `headway train` with options that
-are printed: nothing here trains. A comparison that was interrupted continues with the runs that are missing.
+Every run is an ordinary one, in a directory and a process of its own (`child.py`). A comparison that was interrupted
+continues with what is missing, and a run that is half done is resumed.
+
+models.json                  the sizes that make the models equal
+MODEL-SEED/                  a run, as `headway train` makes one, and its `outcome.json`
+comparison.json, .html       what came out
 """
 
 import dataclasses
-import json
-import os
-import subprocess
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.inspect.comparison_page import page, table
-from headway.inspect.outcome import Outcome, outcome
-from headway.train.session import construct
-
+from headway.compare.child import train_in_child
+from headway.compare.equal_sizes import equal_sizes
+from headway.compare.outcome import FILE, Outcome, read_outcome
+from headway.compare.page import comparison_page
+from headway.compare.table import terminal_text
 from headway.core import machine
-from headway.core.config import Choice, choose
-from headway.core.errors import ConfigError, RunError
-from headway.core.files import disk_errors, write_json, write_text
+from headway.core.config import Choice, difference, from_json, to_json
+from headway.core.errors import RunError, UsageError, raise_all
+from headway.core.files import disk_errors, read_json, write_json, write_text
+from headway.core.lock import locked
+from headway.tasks.recipe import Recipe
+from headway.tasks.task import B, C, M
+from headway.training.plan import budget_of
+from headway.training.tasks import TaskClass, task_class
 
-NEAR = 0.05  # parameters may differ by this share
+
+@dataclasses.dataclass(frozen=True)
+class Equal:
+    """models.json: what was asked for, and the models that follow from it."""
+
+    asked: dict[str, Any]  # recipes as JSON, by the name of the model; the first one sets the size
+    data: Any  # as the task settled it for the first model: the same for all
+    models: dict[str, Choice]
+    parameters: dict[str, int]
 
 
-def equal_sizes(names: list[str], options: dict[str, str], vocabulary: int) -> dict[str, dict[str, Any]]:
-    """Options for each model such that all have as many parameters as the first, within 5 %.
+def compare(recipes: Mapping[str, Recipe[object]], seeds: int, out: Path, quiet: bool, anyway: bool) -> str:
+    """Train what is missing, write `comparison.json` and `comparison.html`; returns the table for a terminal.
 
-    The width stays; the feed-forward network gives or takes. A mixer that is too large for that gets a narrower model.
+    recipes   one for each model, by the name it goes by; they differ in nothing but the model
+    seeds     runs of each model, with seeds 1, 2 ...
+    quiet     print nothing
+    anyway    train also on data with errors
     """
-    wanted: dict[str, dict[str, Any]] = {}
-    target = 0
-    for name in names:
-        choice = choose("language", name, options)
-        width, depth = int(options.get("width", 128)), int(options.get("depth", 4))
-        while True:
-            sizes: dict[str, Any] = {"width": width, "depth": depth, "inner": 4 * width, "heads": max(1, width // 32)}
-            count = parameters(choice.name, choice.options | sizes, vocabulary)
-            target = target or count
-            per_unit = (parameters(choice.name, choice.options | sizes | {"inner": 4 * width + 1}, vocabulary)) - count
-            sizes["inner"] += round((target - count) / per_unit)
-            if sizes["inner"] >= width // 2:
-                break
-            width -= 32
-            if width < 32:
-                raise ConfigError(f"`{name}` cannot be made as small as {target:,} parameters", "choose a larger `--model.width`.")
-        count = parameters(choice.name, choice.options | sizes, vocabulary)
-        if abs(count / target - 1) > NEAR:
-            raise ConfigError(f"`{name}` has {count:,} parameters where {target:,} were wanted", "choose another `--model.width`.")
-        wanted[name] = sizes
-    return wanted
-
-
-def parameters(model: str, options: dict[str, Any], vocabulary: int) -> int:
-    return sum(p.numel() for p in construct(Choice(model, options), (vocabulary,)).parameters())
-
-
-def train(text: str, name: str, options: dict[str, Any], seed: int, budget: list[str], extra: list[str], folder: Path) -> float:
-    """One run, or the rest of it; returns the peak of its memory in MiB."""
-    words = [sys.executable, "-m", "headway.cli", "train"]
-    if (folder / "plan.json").exists():
-        words += ["--resume", str(folder)]
-    else:
-        chosen = [word for key, value in options.items() for word in (f"--model.{key}", str(value))]
-        words += ["language", "--text", text, "--model", name, *chosen, *budget, "--seed", str(seed), "--out", str(folder), *extra]
-    child = subprocess.Popen(words)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        hint = f"see `{folder}`; the same command goes on from there."
-        raise RunError(f"training `{name}` with seed {seed} ended with code {child.returncode}", hint)
-    return usage.ru_maxrss / 1024
-
-
-def compare(text: str, names: list[str], seeds: int, budget: list[str], options: dict[str, str], extra: list[str], out: Path) -> str:
-    """Train what is missing, judge, write `comparison.json` and `comparison.html`; returns the table."""
-    machine.prepare()
+    if "-" in to_json(next(iter(recipes.values())).data).values():
+        raise UsageError("standard input can be read only once, but every run reads the data", "bring a file.")
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
-    sizes = equal_sizes(names, options, 260)  # the vocabulary counts the same for all
-    outcomes: list[Outcome] = []
-    for name in names:
-        for seed in range(1, seeds + 1):
-            folder, kept = out / f"{name}-{seed}", out / f"{name}-{seed}" / "outcome.json"
-            if not kept.exists():
-                print(f"== {name}, seed {seed}: " + " ".join(f"{k} {v}" for k, v in sizes[name].items()), flush=True)
-                memory = train(text, name, {**options, **sizes[name]}, seed, budget, extra, folder)
-                write_json(kept, dataclasses.asdict(outcome(name, seed, folder, memory)))
-            value = json.loads(kept.read_text())
-            outcomes.append(Outcome(**{**value, "curve": [tuple(point) for point in value["curve"]]}))
-    write_json(out / "comparison.json", [dataclasses.asdict(o) for o in outcomes])
-    write_text(out / "comparison.html", page(text, outcomes))
-    return table(outcomes) + f"\n\ncurves and samples: {out / 'comparison.html'}"
+    with locked(out):
+        wanted = equal_recipes(recipes, out)
+        pairs = [(name, seed) for seed in range(1, seeds + 1) for name in wanted]
+        runs = {(name, seed): out / f"{name.replace(':', '-')}-{seed}" for name, seed in pairs}
+        for (name, seed), folder in runs.items():
+            recipe = dataclasses.replace(wanted[name], seed=seed)
+            refuse_another(recipe, folder)
+            if not (folder / FILE).exists():
+                if not quiet:
+                    print(f"== {name}, seed {seed}: {recipe.model.describe() if recipe.model else ''}", flush=True)
+                train_in_child(name, recipe, folder, quiet, anyway)
+        found = {folder: read_outcome(folder) for folder in runs.values()}
+        first = next(iter(wanted.values()))
+        write_json(out / "comparison.json", as_json(first, found))
+        write_text(out / "comparison.html", comparison_page(out.name, first, {f.name: o for f, o in found.items()}))
+    return f"{terminal_text(list(found.values()))}\n\ncurves, samples and each run: {out / 'comparison.html'}"
+
+
+def as_json(recipe: Recipe[object], found: Mapping[Path, Outcome]) -> dict[str, object]:
+    """comparison.json: what was compared, and every outcome with the directory of its run."""
+    asked = {"task": recipe.task, "data": to_json(recipe.data), "training": to_json(recipe.training)}
+    return {**asked, "runs": [{"folder": folder.name, **to_json(one)} for folder, one in found.items()]}
+
+
+def equal_recipes(recipes: Mapping[str, Recipe[object]], out: Path) -> dict[str, Recipe[object]]:
+    """The recipes with models of equal size and the same data, from `models.json` if a comparison continues."""
+    path = out / "models.json"
+    asked = {name: recipe.to_json() for name, recipe in recipes.items()}
+    kind: TaskClass[object, C, B, M] = task_class(next(iter(recipes.values())).task)  # type: ignore[valid-type]
+    kept = from_json(Equal, read_json(path), str(path)) if path.exists() else None
+    if kept is None or kept.asked != asked or list(kept.asked) != list(asked):
+        kept = settle(kind, recipes, asked)
+        write_json(path, to_json(kept) | {"models": {name: to_json(choice) for name, choice in kept.models.items()}})
+    first = next(iter(recipes.values()))
+    data = from_json(type(first.data), to_json(kept.data), str(path))
+    return {name: dataclasses.replace(recipe, data=data, model=kept.models[name]) for name, recipe in recipes.items()}
+
+
+def settle(kind: TaskClass[object, C, B, M], recipes: Mapping[str, Recipe[object]], asked: dict[str, Any]) -> Equal:
+    """Read the data, let the task propose a model of each kind, and make the others as large as the first."""
+    machine.prepare()
+    first = next(iter(recipes.values()))
+    corpus = kind.collect(first.data, 1)
+    proposals = {}
+    for name, recipe in recipes.items():
+        proposals[name] = kind.propose(dataclasses.replace(recipe, training=budget_of(recipe.training)), corpus, None)
+    data = proposals[next(iter(recipes))].data
+    sizes = kind.fit(data, corpus, None).sizes
+    found = equal_sizes({name: proposal.model for name, proposal in proposals.items()}, sizes)
+    models = {name: choice for name, (choice, _) in found.items()}
+    return Equal(asked, data, models, {name: count for name, (_, count) in found.items()})
+
+
+def refuse_another(recipe: Recipe[object], folder: Path) -> None:
+    """Raise if the directory holds a run that was made for something else than this comparison."""
+    if not (folder / "recipe.json").exists():
+        return
+    changes = difference(read_json(folder / "recipe.json"), recipe.to_json())
+    hint = "choose another `--out`, or ask for the same as before."
+    raise_all(changes, RunError, f"`{folder}` was trained for another comparison", hint)

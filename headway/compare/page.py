@@ -1,101 +1,99 @@
-"""The table and the page of a comparison of language models."""
+"""`comparison.html`: scores, which differences are real, cost, curves, samples, and a link to each run's report."""
 
-import io
-import math
-from pathlib import Path
+import dataclasses
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
-from headway.inspect.outcome import Outcome
-from headway.inspect.page import document, escape, heading
+from headway.compare.outcome import Outcome
+from headway.compare.table import Table, by_model, cost_table, score_table, sentences
+from headway.core.config import to_json
+from headway.report.curves import Chart, Curve
+from headway.report.page import document, escape, facts, heading
+from headway.report.report import PARTS, sample_table
+from headway.tasks.recipe import Recipe
+from headway.training.plan import budget_of
 
-
-def interval(values: list[float]) -> str:
-    """Mean and 95 % interval (Student's t) over seeds."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return f"{mean:.4f}"
-    from scipy.stats import t
-
-    deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
-    return f"{mean:.4f} ± {t.ppf(0.975, len(values) - 1) * deviation / math.sqrt(len(values)):.4f}"
+SHOWN = 3  # samples of each model
 
 
-HEAD = (
-    "model", "nats per token", "bits per byte", "parameters", "steps", "minutes", "train tok/s", "generate tok/s", "memory MiB",
-    "GFLOP/token",
-)  # fmt: skip
+def comparison_page(title: str, recipe: Recipe[object], found: Mapping[str, Outcome]) -> str:
+    """The page. `found` are the outcomes by the directories of their runs, which lie beside the page."""
+    outcomes = list(found.values())
+    drawn = [chart.draw() for chart in charts(outcomes)]
+    curves = "".join(figure for figure, _ in drawn)
+    sections = {
+        "Scores": html_table(score_table(outcomes)),
+        "Which differences are real": html_list(sentences(outcomes)),
+        "Cost": html_table(cost_table(outcomes)),
+        "Learning": f'<div class="charts">{curves}</div>',
+        "Samples": samples(outcomes),
+        "Runs": run_table(found),
+    }
+    names = ", ".join(by_model(outcomes))
+    head = heading(title, f"{names}: as many parameters and as much training each; ± is the 95 % interval over seeds.")
+    body = "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items())
+    body = head + facts(described(recipe, outcomes)) + body
+    return document(title, body, {"maps": [], "charts": [data for _, data in drawn]}, PARTS)
 
 
-def rows(outcomes: list[Outcome]) -> list[tuple[str, ...]]:
-    """One row per model, best first."""
-    names = sorted({o.model for o in outcomes}, key=lambda n: sum(o.nats for o in outcomes if o.model == n))
-    made: list[tuple[str, ...]] = []
-    for name in names:
-        mine = [o for o in outcomes if o.model == name]
-        mean = {f: sum(getattr(o, f) for o in mine) / len(mine) for f in (
-            "parameters", "steps", "seconds", "training_speed", "generation_speed", "memory", "flops_per_token")}  # fmt: skip
-        made.append((
-            name, interval([o.nats for o in mine]), interval([o.bits_per_byte for o in mine]), f"{mean['parameters']:,.0f}",
-            f"{mean['steps']:,.0f}", f"{mean['seconds'] / 60:.1f}", f"{mean['training_speed']:,.0f}", f"{mean['generation_speed']:,.0f}",
-            f"{mean['memory']:,.0f}", f"{mean['flops_per_token'] / 1e9:.4f}",
-        ))  # fmt: skip
+def described(recipe: Recipe[object], outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """What was compared, in a few facts."""
+    blank = {f.name: f.default for f in dataclasses.fields(recipe.data)}  # type: ignore[arg-type]
+    chosen = {name: value for name, value in to_json(recipe.data).items() if value != blank[name]}
+    training = to_json(budget_of(recipe.training))
+    budget = next(f"{training[name]:g} {name}" for name in ("minutes", "steps", "epochs") if training[name] is not None)
+    return {
+        "task": recipe.task,
+        "data": ", ".join(f"{name} {value}" for name, value in chosen.items()),
+        "budget of each run": budget,
+        "seeds": str(len({o.seed for o in outcomes})),
+    }
+
+
+def charts(outcomes: Sequence[Outcome]) -> list[Chart]:
+    """One chart for each curve, over minutes; the runs of one model have one colour."""
+    made = []
+    for name in dict.fromkeys(name for o in outcomes for name in o.curves):
+        runs = [o for mine in by_model(outcomes).values() for o in mine if name in o.curves]
+        curves = [Curve(f"{o.model}, seed {o.seed}", tuple(o.curves[name]), o.model) for o in runs]
+        made.append(Chart(name, outcomes[0].units[name], tuple(curves), over="minutes"))
     return made
 
 
-def table(outcomes: list[Outcome]) -> str:
-    lines = [HEAD, *rows(outcomes)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-    padded = ([c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))] for line in lines)
-    return "\n".join("  ".join(line) for line in padded)
+def html_table(table: Table) -> str:
+    head, rows = table
+    return _table(head, [[escape(cell) for cell in row] for row in rows])
 
 
-def figure(outcomes: list[Outcome]) -> str:
-    """Held-out loss against time, steps and FLOPs, as inline SVG."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#888888")
-    names = list(dict.fromkeys(o.model for o in outcomes))
-    with plt.rc_context({"svg.hashsalt": "headway", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        drawing, axes = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True, layout="constrained")
-        for o in outcomes:
-            batch = o.training_speed * o.seconds / o.steps
-            xs = (
-                [s / 60 for _, s, _ in o.curve],
-                [n for n, _, _ in o.curve],
-                [n * batch * o.flops_per_token / 1e12 for n, _, _ in o.curve],
-            )
-            for axis, x in zip(axes, xs, strict=True):
-                axis.plot(x, [y for _, _, y in o.curve], color=colours[names.index(o.model) % 8], marker="o", ms=3,
-                          label=o.model if o.seed == 1 else None)  # fmt: skip
-        for axis, label in zip(axes, ("minutes", "steps", "TFLOP (matrix products)"), strict=True):
-            axis.set(xlabel=label)
-            axis.grid(alpha=0.3)
-        axes[0].set(ylabel="nats per token, held out")
-        drawing.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=8, frameon=False)
-        buffer = io.StringIO()
-        drawing.savefig(buffer, format="svg", metadata={"Date": None})
-        plt.close(drawing)
-    return buffer.getvalue()[buffer.getvalue().index("<svg") :].replace("<svg", '<svg style="width:100%;height:auto"', 1)
+def run_table(found: Mapping[str, Outcome]) -> str:
+    """Every run with its own scores and a link to its report."""
+    first = next(iter(found.values()))
+    head = ["run", "model", "seed", f"{first.scores[0].name} ({first.scores[0].part})", "steps", "minutes"]
+    rows = []
+    for folder, o in found.items():
+        link = f'<a href="{quote(folder)}/report.html">{escape(folder)}</a>'
+        score = f"{o.scores[0].value:.{o.scores[0].digits}f}"
+        rows.append([link, escape(o.model), str(o.seed), score, f"{o.steps:,}", f"{o.minutes:.1f}"])
+    return _table(head, rows)
 
 
-def page(text: str, outcomes: list[Outcome]) -> str:
-    seeds = len({o.seed for o in outcomes})
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in HEAD)
-    labelled = ("".join(f'<td data-label="{n}">{escape(c)}</td>' for n, c in zip(HEAD, row, strict=True)) for row in rows(outcomes))
-    body = "".join(f"<tr>{cells}</tr>" for cells in labelled)
-    samples = "".join(
-        f'<tr><td style="width:8rem">{escape(o.model)}</td><td class="text">{escape(o.sample.strip())}</td></tr>'
-        for o in outcomes
-        if o.seed == 1
-    )
-    parts = [
-        heading("Comparison of language models"),
-        f"<p class='soft'>{escape(Path(text).name)}, {seeds} seed{'s' * (seeds != 1)}; intervals are 95 % over seeds.</p>",
-        '<div class="panel" style="overflow-x:auto;white-space:nowrap"><table style="table-layout:auto">',
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>",
-        f'<h2>Learning</h2><div class="panel" style="background:#fff">{figure(outcomes)}</div>',
-        f'<h2>What they write</h2><div class="panel"><table><tbody>{samples}</tbody></table></div>',
-    ]
-    return document("Comparison of language models", "".join(parts), {"maps": [], "charts": []}, ("report.css", "curves.js"))
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose cells are HTML already; narrow screens show the names of the columns beside the cells."""
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    labels = [f'<td data-label="{escape(name)}">' for name in head]
+    cells = ([label + cell + "</td>" for label, cell in zip(labels, row, strict=True)] for row in rows)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+    return f'<div class="panel"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def html_list(items: Sequence[str]) -> str:
+    return '<div class="panel"><ul>' + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul></div>"
+
+
+def samples(outcomes: Sequence[Outcome]) -> str:
+    """What the first run of each model gives."""
+    parts = []
+    for model, mine in by_model(outcomes).items():
+        rows = sample_table(mine[0].columns, mine[0].samples[:SHOWN])
+        parts.append(f"<h3>{escape(model)}</h3>{rows}" if rows else "")
+    return "".join(parts)

@@ -1,39 +1,32 @@
-"""Which mixer solves which riddle, and up to which length: small models that differ in nothing but the mixer, trained from scratch.
+"""One small model on one riddle, trained from scratch: does this mixer solve it at this length?
 
     skill = (accuracy - blind) / (1 - blind)        solved: skill >= 0.95
 
-`blind` is the accuracy of a table that knows the position and the token before and nothing else (counted, and then judged on other data):
-it repeats the last answer when digits are sorted, and closes a bracket that was opened just before. Skill is 0 for such an answer and
-1 for a perfect one, and it is never greater than the accuracy. A longer length is tried only after the shorter one was solved.
-What "does not solve" means is: not within this budget and at this size.
+`blind` is the accuracy of a table that knows the position and the token before and nothing else (counted on some data
+and judged on other): it repeats the last answer when digits are sorted, and closes a bracket that was opened just
+before. Skill is 0 for such an answer and 1 for a perfect one, and it is never greater than the accuracy. "Does not solve"
+means: not within this budget and at this size.
 """
 
 import dataclasses
 import functools
 import json
 import time
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from headway.core.recipe import Training
-from headway.train.checkpoint import Learner
-from headway.train.schedules import share
-from headway.train.session import construct
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
 
-from headway.core import machine
-from headway.core.config import choose, from_json
-from headway.core.errors import ConfigError, RunError, raise_all
-from headway.core.files import disk_errors, read_bytes, write_json, write_text
-from headway.core.lock import locked
+from headway.core.errors import RunError
 from headway.core.seeds import derive
 from headway.data.riddles import RIDDLES, VOCABULARY
+from headway.models.build import build_named
+from headway.tasks.task import Loss
+from headway.training.loop import Loop
+from headway.training.plan import Settings
 
-MIXERS = ("elman", "lstm", "gru", "min_gru", "lru", "s4", "mamba", "linear_attention", "performer", "longformer", "multihead")
-LENGTHS = (8, 16, 32, 64, 128)
 SIZES = {"width": "64", "depth": "2", "heads": "4", "inner": "128"}
 SOLVED, ENOUGH = 0.95, 0.99  # skill that counts as solved; skill at which training stops
 ROWS, LOOK, RATE = 64, 50, 3e-3  # rows of a batch; steps between looks at fresh data; the highest rate of Muon
@@ -65,7 +58,8 @@ class Cell:
     def line(self) -> str:
         place = f"{self.riddle:10} {self.mixer:10} length {self.length:4}  seed {self.seed}"
         verdict = "solved" if self.solved else "not solved"
-        return f"{place}  accuracy {self.accuracy:.3f} (blind {self.blind:.3f})  {self.taken:5} steps  {self.seconds:6.1f} s  {verdict}"
+        found = f"accuracy {self.accuracy:.3f} (blind {self.blind:.3f})"
+        return f"{place}  {found}  {self.taken:5} steps  {self.seconds:6.1f} s  {verdict}"
 
 
 def skill(accuracy: float, blind: float) -> float:
@@ -87,106 +81,82 @@ def blind_level(riddle: str, length: int) -> float:
     return float((counts.argmax(1)[asked] == right).mean())
 
 
-def judge(model: Any, riddle: str, length: int, rows: int, seed: int) -> float:
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """A batch of riddles."""
+
+    ids: Int[Tensor, "b t"]
+    wanted: Bool[Tensor, "b t"]  # which tokens follow from those before them
+
+
+class RiddleBatches:
+    """Batches of new riddles without end: batch n is a function of (seed, n)."""
+
+    def __init__(self, riddle: str, length: int, seed: int) -> None:
+        self.riddle, self.length, self.seed = riddle, length, seed
+
+    def __len__(self) -> int:
+        return 1  # there are no epochs: no riddle comes twice
+
+    def __getitem__(self, number: int) -> Rows:
+        return draw(self.riddle, self.length, ROWS, derive(self.seed, "batch", number))
+
+    def largest(self) -> Rows:
+        return self[0]
+
+
+def draw(riddle: str, length: int, rows: int, seed: int) -> Rows:
+    ids, wanted = RIDDLES[riddle](np.random.default_rng(seed), rows, length)
+    return Rows(torch.from_numpy(ids), torch.from_numpy(wanted))
+
+
+def answers(model: nn.Module, batch: Rows) -> tuple[Tensor, Tensor]:
+    """The scores at the places that are asked, "n v", and the right answers, "n"."""
+    asked = batch.wanted[:, 1:]
+    return model.logits(model(batch.ids[:, :-1])[asked]), batch.ids[:, 1:][asked]  # type: ignore[operator]
+
+
+def riddle_loss(model: nn.Module, batch: Rows) -> Loss:
+    """Cross-entropy of the answers; nothing is learned from the questions."""
+    scores, right = answers(model, batch)
+    total = F.cross_entropy(scores, right, reduction="sum")
+    return Loss(total, total, len(right))
+
+
+@torch.no_grad()
+def judge(model: nn.Module, riddle: str, length: int, rows: int, seed: int) -> float:
     """The share of right answers in rows that are drawn from this seed."""
-    ids, wanted = (torch.from_numpy(x) for x in RIDDLES[riddle](np.random.default_rng(seed), rows, length))
+    drawn = draw(riddle, length, rows, seed)
     model.eval()
-    with torch.no_grad():
-        parts = zip(ids.split(128), wanted.split(128), strict=True)
-        right = [model.logits(model(i[:, :-1])[w[:, 1:]]).argmax(-1) == i[:, 1:][w[:, 1:]] for i, w in parts]
+    parts = [answers(model, Rows(*part)) for part in zip(drawn.ids.split(128), drawn.wanted.split(128), strict=True)]
     model.train()
-    return float(torch.cat(right).float().mean())
+    return float(torch.cat([scores.argmax(-1) == right for scores, right in parts]).float().mean())
 
 
 def train(cell: Cell) -> Cell:
-    """Train for the budget, or until fresh data are answered; every batch is a function of (seed, step)."""
+    """Train for the budget, or until fresh rows are answered; then judge on rows that were never seen."""
     began = time.monotonic()
     torch.manual_seed(derive(cell.seed, "weights"))
-    model = construct(choose("language", cell.mixer, cell.options), (len(VOCABULARY),))
-    learner = Learner(model, Training(rate=RATE))
-    blind, step = blind_level(cell.riddle, cell.length), 0
-    for step in range(1, cell.steps + 1):
-        ids, wanted = RIDDLES[cell.riddle](np.random.default_rng(derive(cell.seed, "batch", step)), ROWS, cell.length)
-        x, w = torch.from_numpy(ids), torch.from_numpy(wanted)[:, 1:]
-        F.cross_entropy(model.logits(model(x[:, :-1])[w]), x[:, 1:][w]).backward()
-        learner.step(RATE * share("cosine", step - 1, cell.steps, min(50, cell.steps // 4)), 1.0, 0.0)
+    model = build_named(cell.mixer, cell.options, {"vocabulary": len(VOCABULARY)})
+    batches = RiddleBatches(cell.riddle, cell.length, cell.seed)
+    settings = Settings(cell.steps, ROWS, RATE, warmup=max(1, min(50, cell.steps // 4)))
+    loop = Loop(model, batches, riddle_loss, settings, cell.seed)
+    blind = blind_level(cell.riddle, cell.length)
+
+    def solved(step: int) -> bool:
         fresh = derive(cell.seed, "look", step)
-        if step % LOOK == 0 and skill(judge(model, cell.riddle, cell.length, 256, fresh), blind) >= ENOUGH:
-            break
+        return step % LOOK == 0 and skill(judge(model, cell.riddle, cell.length, 256, fresh), blind) >= ENOUGH
+
+    try:
+        if not loop.run(until=solved):
+            raise KeyboardInterrupt  # a cell that was interrupted must not be kept as one that failed
+    except RunError:
+        pass  # it diverged, so it does not solve the riddle within this budget: judged as it stands
     return dataclasses.replace(
         cell,
-        taken=step,
+        taken=loop.state.step,
         accuracy=round(judge(model, cell.riddle, cell.length, 1024, derive(cell.seed, "held out")), 4),
         blind=round(blind, 4),
         parameters=sum(p.numel() for p in model.parameters()),
         seconds=round(time.monotonic() - began, 1),
     )
-
-
-def read_cells(path: Path) -> list[Cell]:
-    """What was trained before. Lines that are no cells are told, all at once, before anything is trained."""
-    cells, problems, bad = [], [], []
-    for number, line in enumerate(read_bytes(path).splitlines() if path.exists() else [], 1):
-        try:
-            record = json.loads(line)
-            cell = from_json(Cell, record, f"{path.name}:{number}")
-            missing = [f"`{f.name}`" for f in dataclasses.fields(Cell) if f.name not in record]
-            if missing or not (0 <= cell.accuracy <= 1 and 0 <= cell.blind < 1):
-                said = f"{', '.join(missing)} missing" if missing else f"accuracy {cell.accuracy:g} and blind {cell.blind:g} are no shares"
-                raise ConfigError(f"`{path.name}:{number}` does not fit: {said}")
-            cells.append(cell)
-        except (ValueError, RecursionError, ConfigError) as problem:
-            problems.append(problem.message if isinstance(problem, ConfigError) else f"`{path.name}:{number}` is not JSON: {problem}")
-            bad.append(str(number))
-    several = "s" * (len(bad) > 1)
-    hint = f"delete line{several} {', '.join(bad)} of `{path}`; what stood there is trained again."
-    raise_all(problems, RunError, f"`{path}` has {len(bad)} line{several} that cannot be read", hint)
-    return cells
-
-
-def separate(
-    mixers: Iterable[str], riddles: Iterable[str], lengths: Iterable[int], seeds: int, steps: int, options: dict[str, str], out: Path
-) -> str:
-    """Train what is missing in `cells.jsonl`, write `table.md` and `table.json`; returns the table."""
-    machine.prepare()
-    mixers, riddles, lengths = list(mixers), list(riddles), sorted(lengths)
-    for riddle in riddles:
-        for length in lengths:
-            RIDDLES[riddle](np.random.default_rng(0), 1, length)  # a length that a riddle cannot have is told now
-    with disk_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-    with locked(out):
-        kept = out / "cells.jsonl"
-        done = {cell.asks(): cell for cell in read_cells(kept)}
-        shown = []
-        for riddle, mixer, seed in ((r, m, s) for r in riddles for m in mixers for s in range(1, seeds + 1)):
-            for length in lengths:
-                cell = Cell(riddle, mixer, length, seed, steps, SIZES | options)
-                if cell.asks() not in done:
-                    done[cell.asks()] = train(cell)
-                    write_text(kept, "".join(json.dumps(dataclasses.asdict(c)) + "\n" for c in done.values()))
-                    print(done[cell.asks()].line(), flush=True)
-                shown.append(done[cell.asks()])
-                if not shown[-1].solved:
-                    break
-        text = table(shown, lengths[-1])
-        write_json(out / "table.json", [{**dataclasses.asdict(c), "solved": c.solved} for c in shown])
-        write_text(out / "table.md", text + "\n")
-    return text
-
-
-def table(cells: list[Cell], longest: int) -> str:
-    """Markdown: the longest length solved; where seeds disagree, the least and the greatest."""
-    mixers, riddles, seeds = (list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("mixer", "riddle", "seed"))
-
-    def entry(mixer: str, riddle: str) -> str:
-        mine = [c for c in cells if (c.mixer, c.riddle) == (mixer, riddle)]
-        best = [max((c.length for c in mine if c.seed == seed and c.solved), default=0) for seed in seeds]
-        words = ["-" if n == 0 else f"{n}+" if n == longest else str(n) for n in sorted({min(best), max(best)})]
-        return " to ".join(words)
-
-    rows = [["mixer", *riddles], ["---"] * (len(riddles) + 1), *([m, *(entry(m, r) for r in riddles)] for m in mixers)]
-    sizes = ", ".join(f"{name} {value}" for name, value in cells[0].options.items())
-    note = f"Longest length solved (skill of {SOLVED} or more); `+`: the longest that was tried; `-`: not even the shortest. "
-    note += f"{cells[0].steps} steps of {ROWS} rows, Muon at {RATE:g}, seeds {', '.join(map(str, seeds))}; {sizes}."
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + f"\n\n{note}"

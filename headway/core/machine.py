@@ -84,6 +84,22 @@ def available_memory(root: Path = ROOT) -> int | None:
     return min([*found, *_container_limits(root)], default=None)
 
 
+def peak_memory(root: Path = ROOT) -> int | None:
+    """The most bytes that this process held at one time, or None where the system does not say.
+
+    Linux: `VmHWM`. `getrusage` counts in what the parent held when it started this process, which may be far more.
+    """
+    held = _field(root / "proc/self/status", "VmHWM:")
+    if held is not None:
+        return 1024 * held
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
 def _container_limits(root: Path) -> Iterator[int]:
     """What the limit of each control group (version 1 or 2) that holds this process leaves, innermost first."""
     for line in _read(root / "proc/self/cgroup").splitlines():

@@ -1,10 +1,10 @@
-// Curves: the values nearest to the pointer. data.charts has, per chart, names and lines of points [x, y, step, time, value].
+// Curves: the values nearest to the pointer. data.charts has, per chart, names, colours and lines of points [x, y, step, time, value].
 document.querySelectorAll(".chart svg").forEach((svg, index) => {
-  const {names, lines} = data.charts[index], space = svg.namespaceURI;
+  const {names, colours, lines} = data.charts[index], space = svg.namespaceURI;
   const rule = svg.appendChild(document.createElementNS(space, "path"));
   const dots = lines.map((_, i) => svg.appendChild(document.createElementNS(space, "circle")));
   rule.classList.add("rule");
-  dots.forEach((dot, i) => dot.classList.add("dot", "c" + i));
+  dots.forEach((dot, i) => dot.classList.add("dot", "c" + colours[i]));
   const hide = event => {
     tell(event, "");
     [rule, ...dots].forEach(mark => mark.style.visibility = "hidden");

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ WIDTH, HEIGHT = 460, 260
 LEFT, RIGHT, TOP, BOTTOM = 46, 26, 14, 46  # room for the labels, in the same units
 MOST_POINTS = 400
 FEW = 30  # points that are worth a dot each
+COLOURS = 8  # of `report.css`: .c0 to .c7
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,14 @@ class Curve:
 
     name: str
     points: tuple[tuple[float, float, float], ...]
+    group: str = ""  # curves of one group share a colour and a place in the legend; without one it is a group of its own
 
     def thinned(self) -> "Curve":
         """At most `MOST_POINTS` points, each the mean of its neighbours, so that a noisy curve stays readable."""
         if len(self.points) <= MOST_POINTS:
             return self
         chunks = np.array_split(np.array(self.points), MOST_POINTS)
-        return Curve(self.name, tuple((round(c[:, 0].mean()), c[:, 1].mean(), c[:, 2].mean()) for c in chunks))
+        return Curve(self.name, tuple((round(c[:, 0].mean()), c[:, 1].mean(), c[:, 2].mean()) for c in chunks), self.group)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Chart:
     unit: str
     curves: tuple[Curve, ...]
     from_zero: bool = False
+    over: Literal["steps", "minutes"] = "steps"  # what goes from left to right; runs of different speed are compared over minutes
 
     def draw(self) -> tuple[str, dict[str, Any]]:
         """The figure, and what the script needs to tell values: per curve, points (x, y, step, time, value)."""
@@ -47,11 +50,15 @@ class Chart:
         points = np.array([p for c in curves for p in c.points])
         steps, time, values = points[np.argsort(points[:, 0], kind="stable")].T
         ys = ticks(0 if self.from_zero else values.min(), values.max())
-        xs = [x for x in ticks(0, steps.max()) if x <= steps.max() and x == int(x)]
+        along = 0 if self.over == "steps" else 1  # which number of a point is its place from left to right
+        end = max(points[:, along].max(), 1 if along == 0 else 1e-9)
+        xs = [x for x in ticks(0, end) if x <= end and (along or x == int(x))]
+        groups = list(dict.fromkeys(c.group or c.name for c in curves))
+        colours = [groups.index(c.group or c.name) % COLOURS for c in curves]
         low, high = min(ys[0], values.min()), max(ys[-1], values.max())
 
-        def x_of(step: float) -> float:
-            return round(LEFT + step / max(steps.max(), 1) * (WIDTH - LEFT - RIGHT), 1)
+        def x_of(place: float) -> float:
+            return round(LEFT + place / end * (WIDTH - LEFT - RIGHT), 1)
 
         def y_of(value: float) -> float:
             return round(HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM), 1)
@@ -61,21 +68,22 @@ class Chart:
             parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_of(y)}" y2="{y_of(y)}"/>')
             parts.append(f'<text class="y" x="{LEFT - 6}" y="{y_of(y) + 4}">{number(y)}</text>')
         for x in xs:
-            parts.append(f'<text x="{x_of(x)}" y="{HEIGHT - BOTTOM + 17}">{number(x)}</text>')
-            after = duration(float(np.interp(x, steps, time))) if x else "step"
-            parts.append(f'<text class="time" x="{x_of(x)}" y="{HEIGHT - BOTTOM + 33}">{after}</text>')
-        lines, legend = [], []
-        for i, curve in enumerate(curves):
-            shape = " ".join(f"{x_of(step)},{y_of(value)}" for step, _, value in curve.points)
-            dots = "".join(f'<circle r="2.4" cx="{x_of(s)}" cy="{y_of(v)}"/>' for s, _, v in curve.points[:FEW])
-            parts.append(f'<g class="c{i}"><polyline points="{shape}"/>{dots if len(curve.points) < FEW else ""}</g>')
-            lines.append([(x_of(s), y_of(v), number(s), duration(m), f"{v:.2f}") for s, m, v in curve.points])
-            legend.append(f'<span class="c{i}"><i></i>{escape(curve.name)}</span>')
+            parts.append(f'<text x="{x_of(x)}" y="{HEIGHT - BOTTOM + 17}">{duration(x) if along else number(x)}</text>')
+            if not along:
+                after = duration(float(np.interp(x, steps, time))) if x else "step"
+                parts.append(f'<text class="time" x="{x_of(x)}" y="{HEIGHT - BOTTOM + 33}">{after}</text>')
+        lines = []
+        for curve, colour in zip(curves, colours, strict=True):
+            shape = " ".join(f"{x_of(p[along])},{y_of(p[2])}" for p in curve.points)
+            dots = "".join(f'<circle r="2.4" cx="{x_of(p[along])}" cy="{y_of(p[2])}"/>' for p in curve.points[:FEW])
+            parts.append(f'<g class="c{colour}"><polyline points="{shape}"/>{dots if len(curve.points) < FEW else ""}</g>')
+            lines.append([(x_of(p[along]), y_of(p[2]), number(p[0]), duration(p[1]), f"{p[2]:.2f}") for p in curve.points])
+        legend = [f'<span class="c{i % COLOURS}"><i></i>{escape(name)}</span>' for i, name in enumerate(groups)]
         head = f'<b>{escape(self.title)}</b> <small>{escape(self.unit)}</small><span class="names">{"".join(legend)}</span>'
         label = escape(f"{self.title}: " + "; ".join(f"{c.name} ends at {c.points[-1][2]:.2f}" for c in curves))
         svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
         figure = f'<figure class="panel chart"><figcaption>{head}</figcaption>{svg}</figure>\n'
-        return figure, {"names": [c.name for c in curves], "lines": lines}
+        return figure, {"names": [c.name for c in curves], "colours": colours, "lines": lines}
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

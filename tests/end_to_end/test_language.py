@@ -1,4 +1,4 @@
-"""Language models from the command line: train, generate, evaluate, inspect, compare, resume, and what goes wrong."""
+"""Language models from the command line: train, generate, evaluate, inspect, resume, and what goes wrong."""
 
 import io
 import json

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from headway.compare.riddles import blind_level
 from headway.core.errors import ConfigError
 from headway.data.riddles import NUMBER, RIDDLES, VOCABULARY
-from headway.inspect.separate import blind_level
 
 LENGTHS = (4, 5, 8, 13, 32)
 CHANCE = {"parity": 0.5, "brackets": 0.5, "listops": 0.125}  # the others: 1/10
@@ -119,7 +119,7 @@ def test_the_blind_level_is_that_of_whoever_sees_one_token() -> None:
 
 
 @pytest.mark.parametrize(("riddle", "length"), [("recall", 1), ("recall", 130), ("induction", 1), ("brackets", 1), ("listops", 3)])
-def test_a_length_that_cannot_be_is_told(riddle: str, length: int) -> None:
+def test_a_length_that_cannot_be_raises(riddle: str, length: int) -> None:
     with pytest.raises(ConfigError, match="length"):
         RIDDLES[riddle](np.random.default_rng(0), 1, length)
 

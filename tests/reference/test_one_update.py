@@ -5,9 +5,9 @@ from typing import Literal
 import pytest
 import torch
 
-from headway.core.recipe import Training
 from headway.models.gpt import GPT, Config
-from headway.train.checkpoint import Learner
+from headway.training.learner import Learner
+from headway.training.plan import Settings
 
 RATE, DECAY, KEPT = 0.5, 0.25, 0.75
 
@@ -19,11 +19,11 @@ def test_without_a_gradient_matrices_shrink_and_the_average_follows(optimizer: L
     with torch.no_grad():
         for parameter in net.parameters():  # nothing is zero, or shrinking would not show
             parameter.uniform_(1.0, 2.0)
-    learner = Learner(net, Training(rate=1e-3, decay=DECAY, optimizer=optimizer))
+    learner = Learner(net, Settings(1, 1, 1e-3, decay=DECAY, optimizer=optimizer))
     before = {name: p.detach().clone() for name, p in net.named_parameters()}
     for parameter in net.parameters():
         parameter.grad = torch.zeros_like(parameter)
-    learner.step(RATE, clip=1.0, average=KEPT)
+    learner.step(RATE, learner.norm(), clip=1.0, average=KEPT)
     average = dict(learner.average.named_parameters())
     for name, parameter in net.named_parameters():
         share = 1 - RATE * DECAY if parameter.dim() == 2 else 1.0  # biases and norms are not decayed

@@ -1,4 +1,4 @@
-"""What `headway compare tasks` trains on and judges by, seen through models that know the answers and riddles that keep a diary."""
+"""What `headway compare mixers` trains on and judges by, seen through models that know the answers and riddles that keep a diary."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ import pytest
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from headway.compare import riddles
+from headway.compare.riddles import SIZES, Cell, judge, train
 from headway.data.riddles import RIDDLES, VOCABULARY
-from headway.inspect import separate
-from headway.inspect.separate import SIZES, Cell, judge, train
 
 TINY = SIZES | {"width": "16", "heads": "2", "inner": "16", "depth": "1"}
 
@@ -50,10 +50,11 @@ def test_every_batch_is_new_and_none_is_judged_by(monkeypatch: pytest.MonkeyPatc
         return ids, wanted
 
     monkeypatch.setitem(RIDDLES, "diary", diary)
-    monkeypatch.setattr(separate, "LOOK", 3)
+    monkeypatch.setattr(riddles, "LOOK", 3)
     train(Cell("diary", "min_gru", 20, 1, 6, TINY))
     counted = [batch for batch, _ in drawn]
-    assert counted == [2048, 1024, 64, 64, 64, 256, 64, 64, 64, 256, 1024], "the blind level, six batches with two looks, the verdict"
+    blind, looks = [2048, 1024], [64, 64, 64, 256]
+    assert counted == [*blind, *looks, *looks, 64, 1024], "six batches with two looks, one to see that the weights are good, the verdict"
     seen: set[tuple[int, ...]] = set()
     for batch, rows in drawn:
         assert len(rows) == batch and not rows & seen, "rows of 20 random digits do not come twice by chance"
