@@ -13,7 +13,7 @@ from torch import Tensor
 from headway.core.config import from_json, to_json
 from headway.core.files import read_tensors, write_tensors
 from headway.models.classifier import Classifier
-from headway.train.checkpoint import fill, stored
+from headway.models.weights import load_tensors, saved_tensors
 
 TEXTS, PICTURES = list(options(CLASSIFY)), list(options(SEE))
 CASES = [(CLASSIFY, *case) for case in TEXTS] + [(SEE, *case) for case in PICTURES]
@@ -43,9 +43,9 @@ def test_configuration_and_weights_survive(tmp_path: Path, kind: Kind, name: str
     assert isinstance(net, Classifier)
     assert from_json(type(net.config), json.loads(json.dumps(to_json(net.config))), "config.json") == net.config
     path = tmp_path / "weights.safetensors"
-    write_tensors(path, stored(net))
+    write_tensors(path, saved_tensors(net))
     assert not torch.equal(other(*inputs), net(*inputs))
-    fill(other, read_tensors(path), path)
+    load_tensors(other, read_tensors(path), path)
     assert torch.equal(other.logits(other(*inputs)), net.logits(net(*inputs)))
     assert net.logits(net(*inputs)).shape == (BATCH, CLASSES)
 

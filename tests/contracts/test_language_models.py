@@ -15,7 +15,7 @@ from headway.core.config import from_json, to_json
 from headway.core.files import read_tensors, write_tensors
 from headway.decode.sample import Reader, sample
 from headway.models.decoder import LanguageModel
-from headway.train.checkpoint import fill, stored
+from headway.models.weights import load_tensors, saved_tensors
 
 LENGTH = 9  # longer than the context of 5: what falls out of the window must fall out of both
 CASES = [(name, chosen) for name, chosen in options(WRITE) if not (name == "gpt" and chosen == {"position": "learned"})]
@@ -40,9 +40,9 @@ def test_configuration_and_weights_survive(tmp_path: Path, name: str, chosen: di
     net, other = model(name, chosen), model(name, chosen, seed=38)
     assert from_json(type(net.config), json.loads(json.dumps(to_json(net.config))), "config.json") == net.config
     path = tmp_path / "weights.safetensors"
-    write_tensors(path, stored(net))
+    write_tensors(path, saved_tensors(net))
     assert not torch.equal(other(words()), net(words()))
-    fill(other, read_tensors(path), path)
+    load_tensors(other, read_tensors(path), path)
     assert torch.equal(other.logits(other(words())), net.logits(net(words())))
 
 

@@ -17,7 +17,7 @@ from headway.core.files import read_tensors, write_tensors
 from headway.data.batches import PairBatch, PairBatches
 from headway.decode.greedy import greedy
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.train.checkpoint import fill, stored
+from headway.models.weights import load_tensors, saved_tensors
 
 CASES = list(options(TRANSLATE))
 EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
@@ -55,10 +55,10 @@ def test_configuration_survives_json(name: str, chosen: dict[str, Any]) -> None:
 def test_weights_survive_a_file(tmp_path: Path, name: str, chosen: dict[str, Any]) -> None:
     net, other, b = model(name, chosen), model(name, chosen, seed=38), batch([4, 2, 1], [6, 3, 1])
     path = tmp_path / "weights.safetensors"
-    write_tensors(path, stored(net))
+    write_tensors(path, saved_tensors(net))
     tensors = read_tensors(path)
     assert not torch.equal(hidden(other, b), hidden(net, b))
-    fill(other, tensors, path)
+    load_tensors(other, tensors, path)
     assert torch.equal(other.logits(hidden(other, b)), net.logits(hidden(net, b)))
 
 
@@ -70,9 +70,9 @@ def test_weights_of_another_model_are_refused_whole(name: str) -> None:
     first, *_, last = wrong
     for damage in ({first: wrong[first][..., :-1]}, {last: wrong[last].double()}):
         with pytest.raises(RunError, match="does not hold this model"):
-            fill(net, wrong | damage, Path("w.safetensors"))
+            load_tensors(net, wrong | damage, Path("w.safetensors"))
     with pytest.raises(RunError, match=f"`{last}` is missing"):
-        fill(net, {n: t for n, t in wrong.items() if n != last}, Path("w.safetensors"))
+        load_tensors(net, {n: t for n, t in wrong.items() if n != last}, Path("w.safetensors"))
     assert all(torch.equal(p, before[n]) for n, p in net.named_parameters())
 
 

@@ -8,11 +8,13 @@ import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from headway.contracts.mixers import Case
 from headway.core import registry
 from headway.core.errors import ConfigError
 from headway.core.registry import Entry
@@ -95,32 +97,22 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
     return ways
 
 
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """One way to make one mixer, and the width of what goes into it."""
-
-    label: str
-    make: Callable[[], nn.Module]
-    inputs: int
-
-
 def mixers() -> Iterator[Case]:
     """What mixes a sequence: `forward(x, keep)`, and cross-attention to itself. Layers that take something else (grids, two streams,
     pointers) have contracts of their own; what a layer refuses, it refuses."""
     for room in ("attention", "recurrences"):
         for entry in (e for e in entries(room) if takes(e) == ["x", "keep"] or e.name == "cross"):
             for label, way in arguments(entry.load()).items():
-                case = Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), WIDTH if room == "attention" else INPUTS)
+                make = partial(_make, entry, way)
                 with contextlib.suppress(ConfigError):
-                    case.make()
-                    yield case
+                    inputs = WIDTH if room == "attention" else INPUTS
+                    yield Case(f"{entry.name} {label}".strip(), make, inputs, WIDTH, make().causal)
 
 
-def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:
-    torch.manual_seed(31)
+def _make(entry: Entry, way: dict[str, Any]) -> Any:
     layers = {"layers": way["layers"]()} if "layers" in way else {}
     mixer = entry.load()(**(way | layers))
-    return (Inward(mixer) if entry.name == "cross" else mixer).eval()
+    return Inward(mixer) if entry.name == "cross" else mixer
 
 
 def takes(entry: Entry) -> list[str]:

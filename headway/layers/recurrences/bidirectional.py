@@ -19,17 +19,16 @@ class Bidirectional(nn.Module):
     """
 
     aliases = ("bidirectional RNN", "BiRNN", "BiLSTM")
-    sees, needs_positions = "all", False
     causal = False
 
     def __init__(self, cell: type[nn.Module], inputs: int, width: int, options: Mapping[str, float] | None = None) -> None:
         super().__init__()
         if width % 2:
             raise ConfigError(f"`width` is {width}, expected an even number", "each direction has half of it.")
+        if getattr(cell, "sees", "all") != "past":
+            raise ConfigError(f"`{cell.__name__}` sees both directions already", "give a causal recurrence, such as `LSTM`.")
         self.ahead: Any = cell(inputs, width // 2, **(options or {}))
         self.back: Any = cell(inputs, width // 2, **(options or {}))
-        if not self.ahead.causal:
-            raise ConfigError(f"`{cell.__name__}` sees both directions already", "give a causal recurrence, such as `LSTM`.")
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         require_right_padding(keep)
