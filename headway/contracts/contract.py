@@ -20,13 +20,10 @@ class Broken(Exception):
     """What a contract found, with numbers and positions, in plain words."""
 
 
-class DoesNotApply(Exception):
-    """Why a contract asks nothing of this case."""
-
-
 def title(contract: Contract) -> str:
-    """The first line of its docstring."""
-    return (contract.__doc__ or contract.__name__).split("\n", 1)[0].rstrip(".")
+    """The first line of its docstring, as a part of a sentence."""
+    first = (contract.__doc__ or contract.__name__).split("\n", 1)[0].rstrip(".")
+    return first[0].lower() + first[1:]
 
 
 def require_equal(

@@ -66,18 +66,23 @@ def right_padding() -> Tensor:
 
 
 def constructor_takes_sizes_by_name(make: type[nn.Module]) -> None:
-    """The constructor takes its sizes as `inputs`, `width`, `heads` and `mask`."""
+    """The constructor takes `inputs`, `width`, `heads` and `mask` by name.
+
+    It need not take all of them: a recurrence has no heads. Whatever else it takes has a default.
+    """
     parameters = inspect.signature(make).parameters
     if "width" not in parameters:
         raise Broken("it has no argument `width`")
     ordinary = [p for p in parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     other = [f"`{p.name}`" for p in ordinary if p.name not in SIZES and p.default is p.empty]
     if other:
-        raise Broken(f"nobody knows what to give it for {', '.join(other)}: a number of its own needs a default")
+        raise Broken(f"models cannot know what to give it for {', '.join(other)}: a number of its own needs a default")
+    for case in cases(make) if make.sees in SEES else ():
+        case.make()
 
 
 def declares_what_it_sees(make: type[nn.Module]) -> None:
-    """The class declares `sees` and `needs_positions`."""
+    """`sees` and `needs_positions` are declared."""
     sees, needs = getattr(make, "sees", None), getattr(make, "needs_positions", None)
     if sees not in SEES:
         raise Broken(f'`sees` is {sees!r}, expected "past", "mask" or "all"')
@@ -91,7 +96,10 @@ def declares_what_it_sees(make: type[nn.Module]) -> None:
 
 
 def parameters_have_roles(case: Case) -> None:
-    """Every parameter has a role, so that optimizers know how to treat it."""
+    """Every parameter has a role.
+
+    Optimizers treat a matrix, a table and a rate differently: `headway/layers/roles.py`.
+    """
     for path, module in case.build().named_modules():
         for name, parameter in module.named_parameters(recurse=False):
             role, full = declared(module, name, parameter), f"{path}.{name}" if path else name
@@ -103,7 +111,7 @@ def parameters_have_roles(case: Case) -> None:
 
 
 def forward_keeps_the_shape(case: Case) -> None:
-    """`forward` gives one vector of `width` numbers for each position."""
+    """Forward gives `width` numbers for each position."""
     mixer, x = case.build(), case.sequence()
     for length in (LENGTH, 1):
         found, expected = tuple(mixer(x[:, :length]).shape), (BATCH, length, case.width)
@@ -112,7 +120,10 @@ def forward_keeps_the_shape(case: Case) -> None:
 
 
 def the_present_is_seen(case: Case) -> None:
-    """The output at a position depends on the input at that position."""
+    """The present is seen.
+
+    The output at a position depends on the input at that position.
+    """
     mixer, x = case.build(), case.sequence()
     y = mixer(x)
     for t in range(LENGTH):
@@ -123,7 +134,10 @@ def the_present_is_seen(case: Case) -> None:
 
 
 def padding_does_not_change_the_answer(case: Case) -> None:
-    """Padding does not change the answer, whatever stands in it."""
+    """Padding does not change the answer.
+
+    A row gives the same with padding behind it as without, whatever stands in the padding.
+    """
     mixer, x, keep = case.build(), case.sequence(), right_padding()
     for row, length in enumerate(LENGTHS):
         short = mixer(x[row : row + 1, :length])
@@ -137,7 +151,7 @@ def padding_does_not_change_the_answer(case: Case) -> None:
 
 
 def company_does_not_matter(case: Case) -> None:
-    """The other rows of a batch do not matter."""
+    """The company in the batch does not matter."""
     mixer, x = case.build(), case.sequence()
     for keep in (None, right_padding()):
         together = mixer(x, keep)
@@ -158,7 +172,7 @@ def every_parameter_gets_a_gradient(case: Case) -> None:
 
 
 def eval_is_deterministic(case: Case) -> None:
-    """In evaluation the same input gives the same output."""
+    """Evaluation is deterministic."""
     mixer, x = case.build(), case.sequence()
     first = mixer(x)
     torch.manual_seed(99)
@@ -166,7 +180,10 @@ def eval_is_deterministic(case: Case) -> None:
 
 
 def gradients_are_those_of_forward(case: Case) -> None:
-    """Gradients are those of finite differences in float64."""
+    """Gradients equal finite differences.
+
+    In float64, of the input and of every parameter.
+    """
     mixer = case.build()
     x = case.sequence(batch=1)[:, :3]
     values = {"the input": x.detach(), **{name: p.detach().clone() for name, p in mixer.named_parameters()}}
@@ -186,7 +203,10 @@ def gradients_are_those_of_forward(case: Case) -> None:
 
 
 def works_on_the_meta_device(case: Case) -> None:
-    """It works on the meta device, where shapes are computed without numbers."""
+    """It works on the meta device.
+
+    There shapes are computed without numbers, so that models of any size can be counted.
+    """
     expected = case.build()(case.sequence()).shape
     with torch.device("meta"):
         found = case.make().eval()(torch.empty(BATCH, LENGTH, case.inputs))
@@ -195,7 +215,10 @@ def works_on_the_meta_device(case: Case) -> None:
 
 
 def works_in_bfloat16(case: Case) -> None:
-    """It trains in bfloat16, under autocast."""
+    """It trains in bfloat16.
+
+    As training does: weights in float32, products in bfloat16 under `autocast`.
+    """
     with default_dtype(torch.float32):
         mixer, x = case.build(), case.sequence()
         exact = mixer(x).detach()
@@ -233,7 +256,10 @@ def the_future_leaves_the_past_alone(case: Case) -> None:
 
 
 def the_state_is_a_value(case: Case) -> None:
-    """The state is a value: a second step from the same state gives the same."""
+    """The state is a value.
+
+    A step does not change the state it is given, so a second step from it gives the same.
+    """
     mixer, x = case.build(), case.sequence()
     state = mixer.start(BATCH)
     for t in range(LENGTH):
@@ -246,7 +272,10 @@ def the_state_is_a_value(case: Case) -> None:
 
 
 def rows_of_the_state_can_be_reordered(case: Case) -> None:
-    """The state can be reordered: each of its tensors has the batch as its first axis."""
+    """The rows of the state can be reordered.
+
+    Each of its tensors has the batch as its first axis; beam search relies on it.
+    """
     mixer, x, rows = case.build(), case.sequence(), torch.tensor([2, 0, 1])
     state = mixer.start(BATCH)
     for t in range(LENGTH - 1):

@@ -14,15 +14,31 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headway.contracts.mixers import Case
+from headway.contracts.check import contracts_for
+from headway.contracts.contract import Contract
+from headway.contracts.examples import (  # noqa: F401 - the tests of this folder take their sizes from here
+    ACROSS,
+    BATCH,
+    BOS,
+    CHANNELS,
+    CLASSES,
+    EOS,
+    HEIGHT,
+    PAD,
+    SIZES,
+    SMALL,
+    VOCABULARY,
+    sentences,
+)
+from headway.contracts.mixers import HEADS, INPUTS, WIDTH, Case
+from headway.contracts.mixers import LENGTH as TARGET
+from headway.contracts.models import Case as ModelCase
 from headway.core import registry
 from headway.core.errors import ConfigError
 from headway.core.registry import Entry
 from headway.layers.masks import Causal, First, Mask, Matrix, Window
 
-BATCH, SOURCE, TARGET, VOCABULARY = 3, 5, 7, 13
-INPUTS, HEADS, WIDTH, INNER = 5, 2, 22, 17
-PAD, BOS, EOS = 0, 1, 2
+SOURCE, INNER = 5, int(SMALL["inner"])
 
 
 def entries(room: str) -> list[Entry]:
@@ -122,10 +138,6 @@ def takes(entry: Entry) -> list[str]:
 
 # -- models ----------------------------------------------------------------------------------------------------------------------
 
-SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
-CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 2, 7, 11
-SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
-SIZES |= {"classes": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
 TRANSLATE, WRITE, CLASSIFY, SEE = (
     ("tokens", "target tokens"),
     ("tokens", "next token"),
@@ -137,6 +149,11 @@ TRANSLATE, WRITE, CLASSIFY, SEE = (
 def models(kind: tuple[str, str]) -> list[Entry]:
     """The models that read and give this."""
     return list(registry.models_for(*kind).values())
+
+
+def contracts(kind: tuple[str, str]) -> list[Contract]:
+    """The contracts of this kind of model."""
+    return [contract for group, reason in contracts_for(kind) if not reason for contract in group]
 
 
 def causal_or_not(entry: Entry) -> list[str]:
@@ -161,24 +178,15 @@ def options(kind: tuple[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)
 
 
+def case(name: str, chosen: dict[str, Any]) -> ModelCase:
+    return ModelCase(registry.get("models", name), chosen)
+
+
 def build(name: str, chosen: dict[str, Any], sizes: dict[str, int] | None = None) -> Any:
     """A model as its constructor makes it; it is given the sizes it asks for by name."""
-    entry = registry.get("models", name)
-    known = {option.name for option in entry.options}
-    config = entry.module.Config(**({k: v for k, v in SMALL.items() if k in known} | chosen))
-    asked = [p for p in inspect.signature(entry.load()).parameters if p != "config"]
-    return entry.load()(config, **{size: (SIZES | (sizes or {}))[size] for size in asked})
+    return case(name, chosen).build(SIZES | (sizes or {}))
 
 
 def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed: int = 37) -> Any:
-    torch.manual_seed(seed)
-    built = build(name, chosen, {size: vocabulary for size in SIZES if "vocabulary" in size})
-    with torch.no_grad():
-        for parameter in built.parameters():  # far from the symmetric start, where mistakes cancel
-            parameter.add_(0.3 * torch.randn(parameter.shape))
-    return built.eval()
-
-
-def sentences(lengths: list[int], seed: int, vocabulary: int = VOCABULARY) -> list[list[int]]:
-    generator = torch.Generator().manual_seed(seed)
-    return [torch.randint(3, vocabulary, (n,), generator=generator).tolist() for n in lengths]
+    """A model far from its first weights."""
+    return case(name, chosen).scattered(seed, SIZES | {size: vocabulary for size in SIZES if "vocabulary" in size})
