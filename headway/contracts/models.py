@@ -8,7 +8,7 @@
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +47,15 @@ class Case:
 
     @property
     def config(self) -> Any:
-        known = {option.name for option in self.entry.options}
-        small = {name: size for name, size in SMALL.items() if name in known}
+        small = {name: size for name, size in SMALL.items() if name in self._fields()}
         return self.entry.module.Config(**(small | dict(self.options)))
+
+    def _fields(self) -> set[str]:
+        return {field.name for field in fields(self.entry.module.Config)}
 
     def given(self, **more: Any) -> "Case":
         """The same with further options, as far as the model has them and this case does not say otherwise."""
-        known = {option.name for option in self.entry.options}
-        return replace(self, options={n: v for n, v in more.items() if n in known} | dict(self.options))
+        return replace(self, options={n: v for n, v in more.items() if n in self._fields()} | dict(self.options))
 
     def build(self, sizes: Mapping[str, int] = SIZES) -> Any:
         """The model as its constructor makes it; it is given the sizes that it names."""
