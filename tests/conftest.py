@@ -10,7 +10,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # two workers on two cores: threads on top 
 
 from jaxtyping import install_import_hook
 
-CHECKED = ["headway.layers", "headway.models", "headway.decode", "headway.tasks"]
+CHECKED = ["headway.layers", "headway.models", "headway.decode"]
 
 install_import_hook(CHECKED, "beartype.beartype")
 

@@ -12,6 +12,7 @@ announces as an entry point of the group `headway.<room>` (`headway.models`, `he
 """
 
 import ast
+import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
@@ -123,7 +124,7 @@ def _entry(node: Node, nodes: dict[str, Node], text: str, name: str, room: str, 
     aliases = tuple(re.split(r",\s+", called[1])) if called else tuple(facts.pop("aliases", None) or ())
     facts["arguments"], options = _arguments(node)
     facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
-    for holder in OPTIONS:
+    for holder in () if "sees" in facts else OPTIONS:  # a mixer may stand beside a model and its `Config`
         if isinstance(found := nodes.get(holder), ast.ClassDef):
             options = tuple(_options(found, text.split("\n")))
     doc = doc.replace(called[0], "") if called else doc
@@ -196,6 +197,8 @@ def _referred(name: str, room: str) -> Entry:
     nodes = _nodes(text)
     if class_name not in nodes:
         raise UnknownName(f"class of `{module}`:", class_name, nodes)
+    if any(not ast.unparse(base).endswith("Module") for base in getattr(nodes[class_name], "bases", ())):
+        return _from_object(name, getattr(_module(module), class_name), room)  # what it inherits is not in its file
     return _entry(nodes[class_name], nodes, text, name, room, path, module)
 
 
@@ -203,16 +206,29 @@ def _from_object(name: str, thing: Any, room: str) -> Entry:
     """The entry of a class that exists already, wherever it was written."""
     module, _, class_name = name.partition(":")
     facts = {key: value for parent in reversed(thing.__mro__) for key, value in vars(parent).items() if not key.startswith("_")}
+    facts["methods"] = tuple(key for key, value in facts.items() if inspect.isfunction(value))
     parameters = inspect.signature(thing).parameters.values()
     facts["arguments"], facts["functions"] = [p.name for p in parameters], []
     numbers = (p for p in parameters if type(p.default) in (int, float))
     options = tuple(Option(p.name, type(p.default).__name__, p.default, "") for p in numbers)
+    for holder in () if "sees" in facts else OPTIONS:
+        if dataclasses.is_dataclass(found := getattr(sys.modules.get(module), holder, None)):
+            options = tuple(_field(f) for f in dataclasses.fields(found))
 
     class Given(Entry):
         def load(self) -> Any:
             return thing
 
-    return Given(name, room, Path(module), module, class_name, inspect.getdoc(thing) or "", (), options, facts)
+    path = Path(getattr(sys.modules.get(module), "__file__", None) or module)
+    return Given(name, room, path, module, class_name, inspect.getdoc(thing) or "", (), options, facts)
+
+
+def _field(f: "dataclasses.Field[Any]") -> Option:
+    """A field of a dataclass that exists already."""
+    missing = f.default is dataclasses.MISSING
+    annotation = f.type if isinstance(f.type, str) else inspect.formatannotation(f.type)
+    required = missing and f.default_factory is dataclasses.MISSING
+    return Option(f.name, annotation, None if missing else f.default, "", required)
 
 
 @cache

@@ -126,9 +126,10 @@ def mixers() -> Iterator[Case]:
 
 
 def _make(entry: Entry, way: dict[str, Any]) -> Any:
+    torch.manual_seed(31)
     layers = {"layers": way["layers"]()} if "layers" in way else {}
     mixer = entry.load()(**(way | layers))
-    return Inward(mixer) if entry.name == "cross" else mixer
+    return (Inward(mixer) if entry.name == "cross" else mixer).eval()
 
 
 def takes(entry: Entry) -> list[str]:
