@@ -1,1 +1,1 @@
-"""What every layer and every model owes, as functions: `headway check NAME` and the tests of this package run the same ones."""
+"""What every layer and every model owes, as functions: `headway check NAME` and the tests here run the same ones."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import torch
 
-from headway.contracts import mixers, models, writers
+from headway.contracts import causal, mixers, models, writers
 from headway.contracts.contract import Broken, Contract, default_dtype, title
 from headway.contracts.examples import KINDS, Kind
 from headway.core import registry
@@ -56,7 +56,11 @@ class Contracts:
 
     def verdict(self) -> str:
         asked, failed = sum(r.verdict != "does not apply" for r in self.results), len(self.failures)
-        return f"{failed} of {asked} contracts fail{'s' if failed == 1 else ''}" if failed else f"all {asked} contracts hold"
+        return (
+            f"{failed} of {asked} contracts fail{'s' if failed == 1 else ''}"
+            if failed
+            else f"all {asked} contracts hold"
+        )
 
     def text(self) -> str:
         lines = [f"  {MARKS[r.verdict]:5}  {r.title}{': ' if r.message else ''}{r.message}" for r in self.results]
@@ -96,7 +100,9 @@ def find(name: str) -> Entry:
             return entry
     other = next((e for r in registry.ROOMS for e in registry.entries(r).values() if registry.named(e, name)), None)
     if other is not None:
-        raise UsageError(f"`{other.name}` ({other.room}) is neither a mixer nor a model", "contracts exist for these two only.")
+        raise UsageError(
+            f"`{other.name}` ({other.room}) is neither a mixer nor a model", "contracts exist for these two only."
+        )
     names = [n for entry in known.values() for n in (entry.name, *entry.aliases)]
     raise UnknownName("mixer or model", name, names, "headway list")
 
@@ -107,9 +113,10 @@ def check_mixer(make: Any) -> Iterator[Result]:
     yield from declared
     made = all(result.ok for result in declared)
     cases = mixers.cases(make) if made else []
-    causal = [case for case in cases if case.causal]
+    stepped = [case for case in cases if case.causal]
     yield from (run(contract, cases, make, NOT_MADE) for contract in mixers.EVERY)
-    yield from (run(contract, causal, make, "it sees both sides" if made else NOT_MADE) for contract in mixers.CAUSAL)
+    reason = "it sees both sides" if made else NOT_MADE
+    yield from (run(contract, stepped, make, reason) for contract in causal.CONTRACTS)
 
 
 def check_model(entry: Entry, kind: Kind) -> Iterator[Result]:
@@ -146,7 +153,11 @@ def run(contract: Contract, cases: list[Any], make: Any, otherwise: str = "") ->
             return Result(title(contract), "fails", where + str(broken))
         except Exception as problem:
             return Result(title(contract), "fails", where + describe(problem, make), problem)
-    return Result(title(contract), "ok") if cases else Result(title(contract), "does not apply", f"does not apply, {otherwise}")
+    return (
+        Result(title(contract), "ok")
+        if cases
+        else Result(title(contract), "does not apply", f"does not apply, {otherwise}")
+    )
 
 
 def describe(problem: Exception, make: Any) -> str:

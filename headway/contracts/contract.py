@@ -1,7 +1,8 @@
-"""What a contract is: a function of one case whose first line says what must hold. It returns if that holds, and raises if not.
+"""What a contract is: a function of one case. Its docstring says what must hold; it raises `Broken` if that does not.
 
-A contract compares a layer or a model with itself (stepped and at once, alone and in company), so it needs to know nothing about the
-mathematics. What it cannot see is a mistake that is the same on both sides: for that, compare with a library or with the equation.
+A contract compares a layer or a model with itself (stepped and at once, alone and in company), so it needs to know
+nothing about the mathematics. What it cannot see is a mistake that is the same on both sides: for that, compare with a
+library or with the equation.
 """
 
 from collections.abc import Callable, Iterator

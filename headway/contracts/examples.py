@@ -60,7 +60,7 @@ def sentences(lengths: list[int], seed: int, vocabulary: int = VOCABULARY) -> li
 
 
 def texts(length: int = 9, seed: int = 11) -> Examples:
-    """Texts for a language model: 9 tokens, more than the context of 5, so that what falls out of a window must fall out of both."""
+    """Texts for a language model. They are longer than its context, so that some tokens fall out of the window."""
     ids = torch.tensor(sentences([length + 1] * BATCH, seed))
     return Examples((ids[:, :-1],), ids[:, 1:])
 

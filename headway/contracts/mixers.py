@@ -1,8 +1,8 @@
-"""The contracts of mixers: layers `forward(x, keep)` along a sequence, and `start` and `step` where they see the past only.
+"""The contracts of mixers: layers `forward(x, keep)` along a sequence.
 
-    DECLARATIONS    functions of the class: what its constructor takes, and what it says about itself
-    EVERY           functions of a `Case`, for all mixers
-    CAUSAL          functions of a `Case`, for those that see nothing after a position
+    DECLARATIONS            functions of the class: what its constructor takes, and what it says about itself
+    EVERY                   functions of a `Case`, for all mixers
+    `causal.py`             functions of a `Case`, for those that see nothing after a position and can be stepped
 
 Every axis has a prime (or twice one) of its own, so that two axes that are mixed up do not fit by accident.
 """
@@ -17,7 +17,6 @@ import torch
 from torch import Tensor, nn
 
 from headway.contracts.contract import Broken, Contract, default_dtype, require_equal
-from headway.decode.state import pick
 from headway.layers.masks import Causal, Mask
 from headway.layers.mixer import SIZES
 from headway.layers.roles import ROLES, declared
@@ -29,7 +28,10 @@ SEES: dict[str, tuple[Mask | None, ...]] = {"past": (Causal(),), "mask": (Causal
 
 @dataclass(frozen=True)
 class Case:
-    """One way to make a mixer, the widths of what goes in and comes out, and whether it sees nothing after a position."""
+    """One way to make a mixer, and the widths of what goes in and comes out.
+
+    causal   whether it sees nothing after a position
+    """
 
     label: str
     make: Callable[[], Any]
@@ -53,7 +55,11 @@ def cases(make: type[nn.Module]) -> list[Case]:
     for mask in SEES[make.sees]:  # type: ignore[index]
         sizes: dict[str, Any] = {"inputs": inputs, "width": WIDTH, "heads": HEADS, "mask": mask}
         given = {size: sizes[size] for size in SIZES if size in names}
-        found.append(Case("no mask" if mask is None else "a causal mask", partial(make, **given), inputs, WIDTH, mask is not None))
+        found.append(
+            Case(
+                "no mask" if mask is None else "a causal mask", partial(make, **given), inputs, WIDTH, mask is not None
+            )
+        )
     return found
 
 
@@ -105,7 +111,9 @@ def parameters_have_roles(case: Case) -> None:
             role, full = declared(module, name, parameter), f"{path}.{name}" if path else name
             if role is None:
                 shape = "x".join(map(str, parameter.shape))
-                raise Broken(f'`{full}` ({shape}) has none: write `roles = {{"{name}": "matrix"}}` in `{type(module).__name__}`')
+                raise Broken(
+                    f'`{full}` ({shape}) has none: write `roles = {{"{name}": "matrix"}}` in `{type(module).__name__}`'
+                )
             if role not in ROLES:
                 raise Broken(f"`{full}` has the role {role!r}, expected one of {', '.join(ROLES)}")
 
@@ -233,59 +241,6 @@ def works_in_bfloat16(case: Case) -> None:
         raise Broken(f"the gradient of {', '.join(wild)} is not a finite number")
 
 
-# -- causal mixers -----------------------------------------------------------------------------------------------------
-
-
-def stepping_equals_forward(case: Case) -> None:
-    """Stepping equals forward."""
-    mixer, x = case.build(), case.sequence()
-    whole, state = mixer(x), mixer.start(BATCH)
-    for t in range(LENGTH):
-        y, state = mixer.step(x[:, t], state)
-        require_equal(y[:, None], whole[:, t : t + 1], "when it was computed by `step`", first=t)
-
-
-def the_future_leaves_the_past_alone(case: Case) -> None:
-    """The future leaves the past alone."""
-    mixer, x, other = case.build(), case.sequence(), case.sequence(seed=4)
-    y = mixer(x)
-    for t in range(1, LENGTH):
-        changed = torch.cat((x[:, :t], other[:, t:]), 1)
-        last = f"positions {t} to {LENGTH - 1} were" if t < LENGTH - 1 else f"position {t} was"
-        require_equal(mixer(changed)[:, :t], y[:, :t], f"when {last} changed", tolerance=1e-12)
-
-
-def the_state_is_a_value(case: Case) -> None:
-    """The state is a value.
-
-    A step does not change the state it is given, so a second step from it gives the same.
-    """
-    mixer, x = case.build(), case.sequence()
-    state = mixer.start(BATCH)
-    for t in range(LENGTH):
-        first, after = mixer.step(x[:, t], state)
-        second, _ = mixer.step(x[:, t], state)
-        if not torch.equal(first, second):
-            size = (second - first).abs().max()
-            raise Broken(f"the second step at position {t} differs by {size:.2g}: the first one changed the state in place")
-        state = after
-
-
-def rows_of_the_state_can_be_reordered(case: Case) -> None:
-    """The rows of the state can be reordered.
-
-    Each of its tensors has the batch as its first axis; beam search relies on it.
-    """
-    mixer, x, rows = case.build(), case.sequence(), torch.tensor([2, 0, 1])
-    state = mixer.start(BATCH)
-    for t in range(LENGTH - 1):
-        _, state = mixer.step(x[:, t], state)
-    moved, _ = mixer.step(x[rows, -1], pick(state, rows))
-    y, _ = mixer.step(x[:, -1], state)
-    when = "when the rows of the batch and the state were put into another order, as beam search does"
-    require_equal(moved[:, None], y[rows][:, None], when, first=LENGTH - 1)
-
-
 DECLARATIONS: tuple[Contract, ...] = (constructor_takes_sizes_by_name, declares_what_it_sees)
 EVERY: tuple[Contract, ...] = (
     parameters_have_roles,
@@ -298,10 +253,4 @@ EVERY: tuple[Contract, ...] = (
     gradients_are_those_of_forward,
     works_on_the_meta_device,
     works_in_bfloat16,
-)
-CAUSAL: tuple[Contract, ...] = (
-    stepping_equals_forward,
-    the_future_leaves_the_past_alone,
-    the_state_is_a_value,
-    rows_of_the_state_can_be_reordered,
 )

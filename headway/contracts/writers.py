@@ -1,7 +1,7 @@
 """The contracts of models that write token by token.
 
-    WRITERS     language models, and the decoders of translation models
-    LANGUAGE    language models only
+WRITERS     language models, and the decoders of translation models
+LANGUAGE    language models only
 """
 
 from typing import Any
@@ -70,7 +70,7 @@ def outside_of_training_every_position_is_predicted(case: Case) -> None:
     hidden, counted = model.predicted(ids)
     if counted.shape != ids.shape or not bool(counted.all()):
         raise Broken(f"{int(counted.sum())} of {ids.numel()} positions are predicted")
-    require_equal(hidden.unflatten(0, ids.shape), model(ids), "in `predicted`", tolerance=0.0)
+    require_equal(hidden.unflatten(0, ids.shape), model(ids), "in `predicted`")
 
 
 def the_past_reaches_as_far_as_the_memory(case: Case) -> None:
@@ -82,13 +82,13 @@ def the_past_reaches_as_far_as_the_memory(case: Case) -> None:
     (past,) = texts(length=model.memory + 2, seed=12).inputs
     seen = model(ids, past)
     if model.memory == 0:
-        return require_equal(seen, model(ids), "when a past was given, although `memory` is 0", tolerance=0.0)
+        return require_equal(seen, model(ids), "when a past was given, although `memory` is 0")
     if not (seen - model(ids))[:, 0].abs().amax(-1).min() > 1e-6:
         raise Broken(f"`memory` is {model.memory}, but position 0 did not change when a past was given")
     further = past.clone()
     further[:, :2] = (further[:, :2] + 1) % VOCABULARY
     when = f"when tokens further back than the memory of {model.memory} were changed"
-    return require_equal(model(ids, further), seen, when, tolerance=0.0)
+    return require_equal(model(ids, further), seen, when)
 
 
 WRITERS: tuple[Contract, ...] = (

@@ -5,7 +5,7 @@ import argparse
 SUMMARY = "the contracts, on a layer or a model of your own"
 EXAMPLES = """\
 examples:
-  headway check my_package.mixers:MyMixer        stepping equals forward, the future is not seen, padding does not matter ...
+  headway check my_package.mixers:MyMixer        stepping equals forward, padding does not matter ...
   headway check lstm
 
 Exit code 0 if all contracts hold, 1 if one fails. With --debug, errors of your own code come with their traceback."""

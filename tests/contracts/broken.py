@@ -1,4 +1,4 @@
-"""A correct mixer and small mistakes in it, one class each; two models with a mistake. `test_check.py` says which contract notices."""
+"""A correct mixer, mistakes in it, one class each, and a model with a mistake. `test_check.py` says who notices."""
 
 from typing import Any
 

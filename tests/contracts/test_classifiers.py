@@ -1,4 +1,4 @@
-"""What every model owes that gives one vector for an example, as it comes and with every value of every choice it offers."""
+"""What every model owes that gives one vector for an example, with every value of every choice it offers."""
 
 from typing import Any
 
@@ -21,7 +21,9 @@ def test_the_room_is_covered() -> None:
     assert {name for _, name, _ in CASES} >= {"encoder", "mlp", "cnn"}
 
 
-@pytest.mark.parametrize(("contract", "name", "chosen"), CONTRACTS, ids=[f"{n} {c}-{f.__name__}" for f, n, c in CONTRACTS])
+@pytest.mark.parametrize(
+    ("contract", "name", "chosen"), CONTRACTS, ids=[f"{n} {c}-{f.__name__}" for f, n, c in CONTRACTS]
+)
 def test_every_classifier_keeps(doubles: None, contract: Contract, name: str, chosen: dict[str, Any]) -> None:
     contract(case(name, chosen))
 

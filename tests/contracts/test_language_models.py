@@ -15,7 +15,7 @@ from headway.decode.sample import Reader, sample
 LENGTH = 9  # longer than the context of 5: what falls out of the window must fall out of both
 CASES = [(name, chosen) for name, chosen in options(WRITE) if not (name == "gpt" and chosen == {"position": "learned"})]
 EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
-CONTRACTS = [contract for contract in contracts(WRITE) if contract is not one_batch_is_learned_by_heart]  # that one goes on below
+CONTRACTS = [contract for contract in contracts(WRITE) if contract is not one_batch_is_learned_by_heart]
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
 
 
@@ -25,7 +25,19 @@ def words(seed: int = 11, length: int = LENGTH) -> Tensor:
 
 def test_the_room_is_covered() -> None:
     mixers = {chosen["mixer"] for name, chosen in CASES if "mixer" in chosen}
-    assert {"elman", "lstm", "gru", "min_gru", "min_lstm", "lru", "s4", "s5", "mamba", "antisymmetric", "lipschitz"} <= mixers
+    assert {
+        "elman",
+        "lstm",
+        "gru",
+        "min_gru",
+        "min_lstm",
+        "lru",
+        "s4",
+        "s5",
+        "mamba",
+        "antisymmetric",
+        "lipschitz",
+    } <= mixers
     assert {"performer", "big_bird", "longformer", "transformer_xl", "hopfield"} <= mixers and "linformer" not in mixers
     assert any(model(name, chosen).memory for name, chosen in CASES)
     assert {"gpt", "xlnet"} <= {entry.name for entry in models(WRITE)}
@@ -56,12 +68,19 @@ def test_one_batch_is_learned_by_heart(name: str, chosen: dict[str, Any]) -> Non
     assert torch.equal(written, batch.wanted)
 
 
-ABSOLUTE = [("gpt", {"position": "learned"}), ("gpt", {"position": "sinusoidal"}), ("gpt", {"mixer": "performer"}), ("xlnet", {})]
+ABSOLUTE = [
+    ("gpt", {"position": "learned"}),
+    ("gpt", {"position": "sinusoidal"}),
+    ("gpt", {"mixer": "performer"}),
+    ("xlnet", {}),
+]
 
 
 @pytest.mark.parametrize(("name", "chosen"), ABSOLUTE, ids=[f"{n} {c}" for n, c in ABSOLUTE])
-def test_a_model_that_counts_places_is_asked_for_none_it_has_not_learned(doubles: None, name: str, chosen: dict[str, Any]) -> None:
-    """Five places, eighteen tokens: before the sixth, the last two are read again as the first. Written out without states."""
+def test_a_model_that_counts_places_is_asked_for_none_it_has_not_learned(
+    doubles: None, name: str, chosen: dict[str, Any]
+) -> None:
+    """Five places, eighteen tokens: before the sixth, the last two are read again as the first. Without states."""
     net, ids = model(name, chosen).requires_grad_(False), words(length=7)
     made = torch.stack(list(islice(sample(net, ids, 0.0, None, 1.0, 1, longest=5), 11)), 1)
     text, first = torch.cat((ids, made), 1), 0

@@ -4,8 +4,9 @@ import pytest
 import torch
 from tiny import BATCH, HEADS, SOURCE, TARGET, WIDTH, Case, mixers
 
+from headway.contracts import causal
 from headway.contracts.contract import Contract
-from headway.contracts.mixers import CAUSAL, DECLARATIONS, EVERY, LENGTHS, right_padding
+from headway.contracts.mixers import DECLARATIONS, EVERY, LENGTHS, right_padding
 from headway.core import registry
 from headway.layers.attention.attend import recorded
 from headway.layers.attention.cross import Cross
@@ -41,7 +42,7 @@ def test_every_mixer_keeps(contract: Contract, case: Case) -> None:
     contract(case)
 
 
-@pytest.mark.parametrize("contract", CAUSAL, ids=label)
+@pytest.mark.parametrize("contract", causal.CONTRACTS, ids=label)
 @pytest.mark.parametrize("case", STEPPED, ids=label)
 def test_every_causal_mixer_keeps(contract: Contract, case: Case) -> None:
     contract(case)
@@ -64,7 +65,7 @@ def test_the_kernel_equals_the_written_out_formula(case: Case) -> None:
 
 @pytest.mark.parametrize("hypotheses", [1, 4])
 def test_hypotheses_share_a_memory(hypotheses: int) -> None:
-    """`Cross.step` with k rows per sentence is `Cross.forward` with k queries, each to the memory of its own sentence."""
+    """`Cross.step` with k rows per sentence is `Cross.forward` with k queries, each to the memory of its sentence."""
     cross = Cross(WIDTH, HEADS)
     memory, keep = torch.randn(BATCH, SOURCE, WIDTH), torch.arange(SOURCE)[None, :] < torch.tensor([[5], [3], [1]])
     x = torch.randn(BATCH * hypotheses, WIDTH)

@@ -22,7 +22,7 @@ from headway.models.weights import load_tensors, saved_tensors
 CASES = list(options(TRANSLATE))
 EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
 NAMES = pytest.mark.parametrize("name", [entry.name for entry in models(TRANSLATE)])
-CONTRACTS = [contract for contract in contracts(TRANSLATE) if contract is not one_batch_is_learned_by_heart]  # that one goes on below
+CONTRACTS = [contract for contract in contracts(TRANSLATE) if contract is not one_batch_is_learned_by_heart]
 
 
 def test_the_room_is_covered() -> None:
@@ -31,7 +31,18 @@ def test_the_room_is_covered() -> None:
     orders = {chosen["order"] for _, chosen in CASES if "order" in chosen}
     mixers = {chosen["mixer"] for _, chosen in CASES if "mixer" in chosen}
     assert orders == {"feeding", "bahdanau"} and "transformer_xl" not in mixers
-    assert {"linformer", "performer", "longformer", "big_bird", "hopfield", "lstm", "s4", "s5", "lru", "mamba"} <= mixers
+    assert {
+        "linformer",
+        "performer",
+        "longformer",
+        "big_bird",
+        "hopfield",
+        "lstm",
+        "s4",
+        "s5",
+        "lru",
+        "mamba",
+    } <= mixers
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.__name__)

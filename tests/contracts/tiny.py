@@ -1,4 +1,4 @@
-"""Small cases of everything registered, made by reading constructors: what a new file needs to be tested is that it exists.
+"""Small cases of everything registered, made by reading constructors: a new file is tested because it exists.
 
 Every axis has its own prime (or twice one), so that two axes that are mixed up do not fit by accident.
 """
@@ -45,7 +45,7 @@ def entries(room: str) -> list[Entry]:
     return list(registry.entries(room).values())
 
 
-# -- mixers ----------------------------------------------------------------------------------------------------------------------
+# -- mixers ------------------------------------------------------------------------------------------------------------
 
 
 class Inward(nn.Module):
@@ -92,7 +92,7 @@ def stacks() -> dict[str, Callable[[], list[nn.Module]]]:
 
 
 def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
-    """Every way to call a constructor, by label: sizes are fixed, and whatever is an object is tried in all its kinds."""
+    """Every way to call a constructor, by label: sizes are fixed, and objects are tried in all their kinds."""
     ways: dict[str, dict[str, Any]] = {"": {}}
     kinds: dict[str, dict[str, Any]] = {
         "width": {"": WIDTH},
@@ -100,7 +100,8 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
         "inputs": {"": INPUTS},
         "mask": masks(),
         "score": {entry.name: entry.load() for entry in entries("scores")},
-        "position": {"": None} | {entry.name: entry.load() for entry in entries("positions") if entry.facts["acts"] == "scores"},
+        "position": {"": None}
+        | {entry.name: entry.load() for entry in entries("positions") if entry.facts["acts"] == "scores"},
         "cell": cells(),
         "layers": stacks(),
     }
@@ -109,13 +110,18 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
             choices = kinds[parameter.name].items()
             ways = {f"{a} {b}".strip(): way | {parameter.name: kind} for a, way in ways.items() for b, kind in choices}
         elif parameter.default is inspect.Parameter.empty:
-            raise LookupError(f"`{constructor.__name__}` wants `{parameter.name}`: tell tests/contracts/tiny.py what that may be")
+            raise LookupError(
+                f"`{constructor.__name__}` wants `{parameter.name}`: tell tests/contracts/tiny.py what that may be"
+            )
     return ways
 
 
 def mixers() -> Iterator[Case]:
-    """What mixes a sequence: `forward(x, keep)`, and cross-attention to itself. Layers that take something else (grids, two streams,
-    pointers) have contracts of their own; what a layer refuses, it refuses."""
+    """What mixes a sequence: `forward(x, keep)`, and cross-attention to itself.
+
+    Layers that take something else (grids, two streams, pointers) have contracts of their own. Arguments that a layer
+    refuses are left out.
+    """
     for room in ("attention", "recurrences"):
         for entry in (e for e in entries(room) if takes(e) == ["x", "keep"] or e.name == "cross"):
             for label, way in arguments(entry.load()).items():
@@ -137,7 +143,7 @@ def takes(entry: Entry) -> list[str]:
     return list(inspect.signature(entry.load().forward).parameters)[1:]
 
 
-# -- models ----------------------------------------------------------------------------------------------------------------------
+# -- models ------------------------------------------------------------------------------------------------------------
 
 TRANSLATE, WRITE, CLASSIFY, SEE = (
     ("tokens", "target tokens"),
@@ -161,7 +167,9 @@ def causal_or_not(entry: Entry) -> list[str]:
     """The mixers that fit a model: those that can look back only, or those that can look to both sides."""
     if entry.facts["gives"] == "next token":
         return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "all"]
-    return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"]
+    return [
+        name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"
+    ]
 
 
 def options(kind: tuple[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""A mixer and a model of one's own, from a file that the package knows nothing of: made, checked, trained, loaded, announced."""
+"""A mixer and a model of one's own, in a file outside of the package: made, checked, trained, loaded, announced."""
 
 import importlib.metadata
 import json
@@ -83,30 +83,44 @@ def test_an_object_stands_where_a_name_may(module: Any) -> None:
     for name, more in ((module.Leaky, {}), ("leaky_layers:Leaky", {}), ("gpt", {"mixer": module.Leaky})):
         net = headway.model(name, slowest=1.5, **more, **SIZES)
         assert net.config.options == {"slowest": 1.5} and net.blocks[0].mixer.rate.max() == 1.5
-    assert type(headway.model(module.Inherited, **SIZES).blocks[0].mixer) is module.Inherited  # type: ignore[union-attr, index]
+    net = headway.model(module.Inherited, **SIZES)
+    assert type(net.blocks[0].mixer) is module.Inherited
     encoder: Any = headway.model("encoder", mixer=module.Leaky, classes=3, **SIZES)
     assert type(encoder.blocks[0].mixer.back) is module.Leaky, "it reads from both ends"
-    with pytest.raises(UnknownName, match=r"unknown option of `gpt`: `--model.slowes`\nHint: did you mean `--model.slowest`"):
+    with pytest.raises(
+        UnknownName, match=r"unknown option of `gpt`: `--model.slowes`\nHint: did you mean `--model.slowest`"
+    ):
         headway.model("gpt", mixer=module.Leaky, slowes=1.5, **SIZES)
 
 
 @pytest.mark.parametrize("by_name", [True, False])
 def test_a_model_has_the_options_of_its_configuration(module: Any, by_name: bool) -> None:
-    net: Any = headway.model("leaky_layers:Own" if by_name else module.Own, vocabulary=13, width=22, heads=2, inner=17, norm="rms_norm")
+    net: Any = headway.model(
+        "leaky_layers:Own" if by_name else module.Own, vocabulary=13, width=22, heads=2, inner=17, norm="rms_norm"
+    )
     assert type(net) is module.Own and len(net.blocks) == 3 and net.config.norm == "rms_norm"
     assert type(net.blocks[0].mixer) is module.Leaky
 
 
 @pytest.mark.parametrize("name", ["Leaky", "Inherited", "Own"])
-def test_training_from_the_command_line(module: Any, name: str, story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_training_from_the_command_line(
+    module: Any, name: str, story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "run"
-    assert main(["train", "language", "--text", str(story), "--model", f"leaky_layers:{name}", *SMALL, "--out", str(out)]) == 0
+    assert (
+        main(["train", "language", "--text", str(story), "--model", f"leaky_layers:{name}", *SMALL, "--out", str(out)])
+        == 0
+    )
     run: Any = headway.load(out)
     assert type(run.model if name == "Own" else run.model.blocks[0].mixer) is getattr(module, name)
-    assert main(["generate", str(out), "--prompt", "7 cats", "--length", "5"]) == 0 and "7 cats" in capsys.readouterr().out
+    assert (
+        main(["generate", str(out), "--prompt", "7 cats", "--length", "5"]) == 0 and "7 cats" in capsys.readouterr().out
+    )
 
 
-def test_options_from_the_command_line(module: Any, story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_from_the_command_line(
+    module: Any, story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["train", "language", "--text", str(story), "--model", "leaky_layers:Leaky", *SMALL]
     assert main([*words, "--model.slowest", "2.5", "--out", str(tmp_path / "run")]) == 0
     assert json.loads((tmp_path / "run" / "plan.json").read_text(encoding="utf-8"))
@@ -117,7 +131,10 @@ def test_options_from_the_command_line(module: Any, story: Path, tmp_path: Path,
 
 def test_a_run_whose_code_is_gone_is_explained(module: Any, story: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    assert main(["train", "language", "--text", str(story), "--model", "leaky_layers:Leaky", *SMALL, "--out", str(out)]) == 0
+    assert (
+        main(["train", "language", "--text", str(story), "--model", "leaky_layers:Leaky", *SMALL, "--out", str(out)])
+        == 0
+    )
     (tmp_path / "leaky_layers.py").unlink()
     del sys.modules["leaky_layers"]
     with pytest.raises(UsageError, match="there is no module `leaky_layers`\nHint: is its package installed"):
