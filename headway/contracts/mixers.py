@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headway.contracts.contract import Broken, Contract, default_dtype, require_equal
 from headway.layers.masks import Causal, Mask
@@ -47,12 +47,12 @@ class Case:
         return torch.randn(batch, LENGTH, self.inputs, generator=torch.Generator().manual_seed(seed))
 
 
-def cases(make: type[nn.Module]) -> list[Case]:
+def cases(make: Any) -> list[Case]:
     """The ways in which models make this mixer: under a causal mask, without a mask, or both, as it `sees`."""
     names = inspect.signature(make).parameters
     inputs = INPUTS if "inputs" in names else WIDTH
     found = []
-    for mask in SEES[make.sees]:  # type: ignore[index]
+    for mask in SEES[make.sees]:
         sizes: dict[str, Any] = {"inputs": inputs, "width": WIDTH, "heads": HEADS, "mask": mask}
         given = {size: sizes[size] for size in SIZES if size in names}
         found.append(
@@ -71,7 +71,7 @@ def right_padding() -> Tensor:
 # -- what the class declares -------------------------------------------------------------------------------------------
 
 
-def constructor_takes_sizes_by_name(make: type[nn.Module]) -> None:
+def constructor_takes_sizes_by_name(make: Any) -> None:
     """The constructor takes `inputs`, `width`, `heads` and `mask` by name.
 
     It need not take all of them: a recurrence has no heads. Whatever else it takes has a default.
@@ -87,7 +87,7 @@ def constructor_takes_sizes_by_name(make: type[nn.Module]) -> None:
         case.make()
 
 
-def declares_what_it_sees(make: type[nn.Module]) -> None:
+def declares_what_it_sees(make: Any) -> None:
     """`sees` and `needs_positions` are declared."""
     sees, needs = getattr(make, "sees", None), getattr(make, "needs_positions", None)
     if sees not in SEES:

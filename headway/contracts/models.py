@@ -127,7 +127,8 @@ def offers_what_is_called(case: Case) -> None:
     """It offers what training and decoding call."""
     model, batch, gives = case.scattered(), examples(case.kind), case.kind[1]
     protocol = PROTOCOLS[gives]
-    if not isinstance(model, protocol):
+    fits = isinstance(model, protocol)
+    if not fits:
         names = [n for n in (*vars(protocol), *inspect.get_annotations(protocol)) if not n.startswith("_")]
         missing = [f"`{name}`" for name in names if not hasattr(model, name)]
         raise Broken(f"it has no {', '.join(missing)}: see `{protocol.__module__}`")

@@ -29,10 +29,11 @@ def choose_model(reads: str, gives: str, name: str, options: Mapping[str, Value 
             every = [f"--model.{f}" for f in (*own, *inner) if f != "options"]
             raise UnknownName(f"option of `{name}`:", f"--model.{key}", every, f"headway show {name}")
         kind = option_type((own | inner)[key].type)
-        found = parse(kind, value, f"model.{key}") if isinstance(value, str) else value
+        given = registry.reference(value) if isinstance(value, type) else value
+        found = parse(kind, given, f"model.{key}") if isinstance(given, str) else given
         if key in own:
             values[key] = found
-        else:
+        elif isinstance(found, int | float):
             numbers[key] = found
     return Choice(entry.name, values | ({"options": numbers} if numbers else {}))
 
