@@ -25,6 +25,7 @@ def label(thing: Case | Contract) -> str:
 
 def test_both_rooms_are_covered() -> None:
     names = {case.label.split()[0] for case in ALL}
+    assert set(registry.mixers()) <= names, "a mixer that no case makes"
     assert {"multihead", "cross", "elman", "lstm", "gru", "stacked", "bidirectional"} <= names
     assert {"multihead causal scaled", "lstm", "stacked lstm,lstm"} <= {case.label for case in STEPPED}
     assert not {"bidirectional gru", "stacked both,both", "multihead everything dot"} & {case.label for case in STEPPED}

@@ -32,6 +32,13 @@ class Inherited(LSTM):
     """A mixer that declares nothing itself."""
 
 
+class Plain(Leaky):
+    """A mixer without annotations."""
+
+    def __init__(self, inputs, width, slowest=4.0):
+        super().__init__(inputs, width, slowest)
+
+
 @dataclass(frozen=True)
 class Config(gpt.Config):
     mixer: str = "leaky_layers:Leaky"
@@ -80,7 +87,8 @@ def test_an_object_stands_where_a_name_may(module: Any) -> None:
     net: Any = headway.model("gpt", mixer=module.Leaky, **SIZES)
     assert type(net.blocks[0].mixer) is module.Leaky and net.config.mixer == "leaky_layers:Leaky"
     assert net.logits(net(torch.zeros(2, 5, dtype=torch.long))).shape == (2, 5, 13)
-    for name, more in ((module.Leaky, {}), ("leaky_layers:Leaky", {}), ("gpt", {"mixer": module.Leaky})):
+    ways: list[tuple[Any, dict[str, Any]]] = [(module.Leaky, {}), ("leaky_layers:Leaky", {}), (module.Plain, {})]
+    for name, more in (*ways, ("gpt", {"mixer": module.Leaky}), ("gpt", {"mixer": "leaky_layers:Plain"})):
         net = headway.model(name, slowest=1.5, **more, **SIZES)
         assert net.config.options == {"slowest": 1.5} and net.blocks[0].mixer.rate.max() == 1.5
     net = headway.model(module.Inherited, **SIZES)
