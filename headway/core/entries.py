@@ -106,7 +106,7 @@ def read_entry(node: Node, nodes: dict[str, Node], text: str, name: str, room: s
     aliases = tuple(re.split(r",\s+", called[1])) if called else tuple(facts.pop("aliases", None) or ())
     facts["arguments"], options = _arguments(node)
     facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
-    for holder in OPTIONS:
+    for holder in () if "sees" in facts else OPTIONS:  # a mixer may stand beside a model and its `Config`
         if isinstance(found := nodes.get(holder), ast.ClassDef):
             options = tuple(_options(found, text.split("\n")))
     doc = doc.replace(called[0], "") if called else doc

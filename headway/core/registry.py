@@ -12,6 +12,7 @@ announces as an entry point of the group `headway.<room>` (`headway.models`, `he
 """
 
 import ast
+import dataclasses
 import importlib.metadata
 import importlib.util
 import inspect
@@ -23,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from headway.core.entries import Entry, Option, read_entry, read_facts, read_nodes, slug
+from headway.core.entries import OPTIONS, Entry, Option, import_module, read_entry, read_facts, read_nodes, slug
 from headway.core.errors import UnknownName, UsageError, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,6 +82,8 @@ def _referred(name: str, room: str) -> Entry:
     nodes = read_nodes(text)
     if class_name not in nodes:
         raise UnknownName(f"class of `{module}`:", class_name, nodes)
+    if any(not ast.unparse(base).endswith("Module") for base in getattr(nodes[class_name], "bases", ())):
+        return _from_object(name, getattr(import_module(module), class_name), room)  # what it inherits is not in its file
     return read_entry(nodes[class_name], nodes, text, name, room, path, module)
 
 
@@ -88,16 +91,29 @@ def _from_object(name: str, thing: Any, room: str) -> Entry:
     """The entry of a class that exists already, wherever it was written."""
     module, _, class_name = name.partition(":")
     facts = {key: value for parent in reversed(thing.__mro__) for key, value in vars(parent).items() if not key.startswith("_")}
+    facts["methods"] = tuple(key for key, value in facts.items() if inspect.isfunction(value))
     parameters = inspect.signature(thing).parameters.values()
     facts["arguments"], facts["functions"] = [p.name for p in parameters], []
     numbers = (p for p in parameters if type(p.default) in (int, float))
     options = tuple(Option(p.name, type(p.default).__name__, p.default, "") for p in numbers)
+    for holder in () if "sees" in facts else OPTIONS:
+        if dataclasses.is_dataclass(found := getattr(sys.modules.get(module), holder, None)):
+            options = tuple(_field(f) for f in dataclasses.fields(found))
 
     class Given(Entry):
         def load(self) -> Any:
             return thing
 
-    return Given(name, room, Path(module), module, class_name, inspect.getdoc(thing) or "", (), options, facts)
+    path = Path(getattr(sys.modules.get(module), "__file__", None) or module)
+    return Given(name, room, path, module, class_name, inspect.getdoc(thing) or "", (), options, facts)
+
+
+def _field(f: "dataclasses.Field[Any]") -> Option:
+    """A field of a dataclass that exists already."""
+    missing = f.default is dataclasses.MISSING
+    annotation = f.type if isinstance(f.type, str) else inspect.formatannotation(f.type)
+    required = missing and f.default_factory is dataclasses.MISSING
+    return Option(f.name, annotation, None if missing else f.default, "", required)
 
 
 @cache

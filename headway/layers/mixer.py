@@ -61,7 +61,8 @@ def build_mixer(name: str, width: int, heads: int, mask: Mask | None, options: M
 def check_options(name: str, make: Any, options: Mapping[str, int | float]) -> dict[str, int | float]:
     """The options of the mixer `name`, of class `make`: each exists and is of the right type, and none is missing."""
     own = {p.name: p for p in inspect.signature(make).parameters.values() if p.name not in SIZES}
-    numbers = {n: p.annotation for n, p in own.items() if p.annotation in NUMBERS}
+    numbers = {n: p.annotation if p.annotation in NUMBERS else type(p.default) for n, p in own.items()}
+    numbers = {n: kind for n, kind in numbers.items() if kind in NUMBERS}
     hint = f"`headway show {name}` lists the options."
     for option, value in options.items():
         if option not in numbers:

@@ -11,14 +11,20 @@ from headway.core.errors import UnknownName
 def choose_model(reads: str, gives: str, name: str, options: Mapping[str, Value | type]) -> Choice:
     """A model that reads and gives this, with options as typed on a command line or given in Python; every misspelling raises.
 
-    A mixer's name is a model, too: `mamba` is the first model that takes a mixer, with that one.
+    A mixer's name is a model, too: `mamba` is the first model that takes a mixer, with that one. What is neither an option of the model
+    nor of its mixer is unknown.
     """
     entry, mixer = resolve(reads, gives, name)
     own = {option.name: option for option in entry.options}
+    chosen = options.get("mixer")
+    if "mixer" in own and chosen is not None:
+        mixer = registry.mixer(registry.reference(chosen) if isinstance(chosen, type) else str(chosen))
     inner = {option.name: option for option in mixer.options if option.name not in own} if mixer else {}
     values: dict[str, Value] = {"mixer": mixer.name} if mixer else {}
     numbers: dict[str, int | float] = {}
     for key, value in options.items():
+        if key == "mixer" and mixer:
+            continue
         if key not in own and key not in inner:
             every = [f"--model.{f}" for f in (*own, *inner) if f != "options"]
             raise UnknownName(f"option of `{name}`:", f"--model.{key}", every, f"headway show {name}")

@@ -1,4 +1,4 @@
-"""Small cases of everything registered, made by reading constructors: what a new file needs to be tested is that it exists.
+"""Small cases of everything registered, made by reading constructors: a new file is tested because it exists.
 
 Every axis has its own prime (or twice one), so that two axes that are mixed up do not fit by accident.
 """
@@ -8,26 +8,44 @@ import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from headway.contracts.check import contracts_for
+from headway.contracts.contract import Contract
+from headway.contracts.examples import (  # noqa: F401 - the tests of this folder take their sizes from here
+    ACROSS,
+    BATCH,
+    BOS,
+    CHANNELS,
+    CLASSES,
+    EOS,
+    HEIGHT,
+    PAD,
+    SIZES,
+    SMALL,
+    VOCABULARY,
+    sentences,
+)
+from headway.contracts.mixers import HEADS, INPUTS, WIDTH, Case
+from headway.contracts.mixers import LENGTH as TARGET
+from headway.contracts.models import Case as ModelCase
 from headway.core import registry
 from headway.core.errors import ConfigError
 from headway.core.registry import Entry
 from headway.layers.masks import Causal, First, Mask, Matrix, Window
 
-BATCH, SOURCE, TARGET, VOCABULARY = 3, 5, 7, 13
-INPUTS, HEADS, WIDTH, INNER = 5, 2, 22, 17
-PAD, BOS, EOS = 0, 1, 2
+SOURCE, INNER = 5, int(SMALL["inner"])
 
 
 def entries(room: str) -> list[Entry]:
     return list(registry.entries(room).values())
 
 
-# -- mixers ----------------------------------------------------------------------------------------------------------------------
+# -- mixers ------------------------------------------------------------------------------------------------------------
 
 
 class Inward(nn.Module):
@@ -74,7 +92,7 @@ def stacks() -> dict[str, Callable[[], list[nn.Module]]]:
 
 
 def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
-    """Every way to call a constructor, by label: sizes are fixed, and whatever is an object is tried in all its kinds."""
+    """Every way to call a constructor, by label: sizes are fixed, and objects are tried in all their kinds."""
     ways: dict[str, dict[str, Any]] = {"": {}}
     kinds: dict[str, dict[str, Any]] = {
         "width": {"": WIDTH},
@@ -82,7 +100,8 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
         "inputs": {"": INPUTS},
         "mask": masks(),
         "score": {entry.name: entry.load() for entry in entries("scores")},
-        "position": {"": None} | {e.name: e.load() for e in entries("positions") if e.facts["acts"] == "scores"},
+        "position": {"": None}
+        | {entry.name: entry.load() for entry in entries("positions") if entry.facts["acts"] == "scores"},
         "cell": cells(),
         "layers": stacks(),
     }
@@ -91,17 +110,10 @@ def arguments(constructor: Any) -> dict[str, dict[str, Any]]:
             choices = kinds[parameter.name].items()
             ways = {f"{a} {b}".strip(): way | {parameter.name: kind} for a, way in ways.items() for b, kind in choices}
         elif parameter.default is inspect.Parameter.empty:
-            raise LookupError(f"`{constructor.__name__}` wants `{parameter.name}`: tell tests/contracts/tiny.py what that may be")
+            raise LookupError(
+                f"`{constructor.__name__}` wants `{parameter.name}`: tell tests/contracts/tiny.py what that may be"
+            )
     return ways
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """One way to make one mixer, and the width of what goes into it."""
-
-    label: str
-    make: Callable[[], nn.Module]
-    inputs: int
 
 
 def mixers() -> Iterator[Case]:
@@ -111,15 +123,15 @@ def mixers() -> Iterator[Case]:
     refuses are left out.
     """
     for room in ("attention", "recurrences"):
-        for entry in (e for e in entries(room) if takes(e) == ["x", "keep"] or e.name == "cross"):
+        for entry in (e for e in entries(room) if takes(e)[:2] == ["x", "keep"] or e.name == "cross"):
             for label, way in arguments(entry.load()).items():
-                case = Case(f"{entry.name} {label}".strip(), lambda e=entry, w=way: _make(e, w), WIDTH if room == "attention" else INPUTS)
+                make = partial(_make, entry, way)
                 with contextlib.suppress(ConfigError):
-                    case.make()
-                    yield case
+                    inputs = WIDTH if room == "attention" else INPUTS
+                    yield Case(f"{entry.name} {label}".strip(), make, inputs, WIDTH, make().causal)
 
 
-def _make(entry: Entry, way: dict[str, Any]) -> nn.Module:
+def _make(entry: Entry, way: dict[str, Any]) -> Any:
     torch.manual_seed(31)
     layers = {"layers": way["layers"]()} if "layers" in way else {}
     mixer = entry.load()(**(way | layers))
@@ -131,13 +143,8 @@ def takes(entry: Entry) -> list[str]:
     return list(inspect.signature(entry.load().forward).parameters)[1:]
 
 
-# -- models ----------------------------------------------------------------------------------------------------------------------
+# -- models ------------------------------------------------------------------------------------------------------------
 
-SMALL = {"width": WIDTH, "depth": 2, "heads": HEADS, "inner": INNER, "dropout": 0.0, "context": 5}
-SMALL |= {"predict": 1, "memory": 3, "filters": 5, "kernel": 3}
-CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 2, 7, 11
-SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
-SIZES |= {"classes": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
 TRANSLATE, WRITE, CLASSIFY, SEE = (
     ("tokens", "target tokens"),
     ("tokens", "next token"),
@@ -151,11 +158,18 @@ def models(kind: tuple[str, str]) -> list[Entry]:
     return list(registry.models_for(*kind).values())
 
 
+def contracts(kind: tuple[str, str]) -> list[Contract]:
+    """The contracts of this kind of model."""
+    return [contract for group, reason in contracts_for(kind) if not reason for contract in group]
+
+
 def causal_or_not(entry: Entry) -> list[str]:
     """The mixers that fit a model: those that can look back only, or those that can look to both sides."""
     if entry.facts["gives"] == "next token":
         return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "all"]
-    return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"]
+    return [
+        name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"
+    ]
 
 
 def options(kind: tuple[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -173,24 +187,15 @@ def options(kind: tuple[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)
 
 
+def case(name: str, chosen: dict[str, Any]) -> ModelCase:
+    return ModelCase(registry.get("models", name), chosen)
+
+
 def build(name: str, chosen: dict[str, Any], sizes: dict[str, int] | None = None) -> Any:
     """A model as its constructor makes it; it is given the sizes it asks for by name."""
-    entry = registry.get("models", name)
-    known = {option.name for option in entry.options}
-    config = entry.module.Config(**({k: v for k, v in SMALL.items() if k in known} | chosen))
-    asked = [p for p in inspect.signature(entry.load()).parameters if p != "config"]
-    return entry.load()(config, **{size: (SIZES | (sizes or {}))[size] for size in asked})
+    return case(name, chosen).build(SIZES | (sizes or {}))
 
 
 def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed: int = 37) -> Any:
-    torch.manual_seed(seed)
-    built = build(name, chosen, {size: vocabulary for size in SIZES if "vocabulary" in size})
-    with torch.no_grad():
-        for parameter in built.parameters():  # far from the symmetric start, where mistakes cancel
-            parameter.add_(0.3 * torch.randn(parameter.shape))
-    return built.eval()
-
-
-def sentences(lengths: list[int], seed: int, vocabulary: int = VOCABULARY) -> list[list[int]]:
-    generator = torch.Generator().manual_seed(seed)
-    return [torch.randint(3, vocabulary, (n,), generator=generator).tolist() for n in lengths]
+    """A model far from its first weights."""
+    return case(name, chosen).scattered(seed, SIZES | {size: vocabulary for size in SIZES if "vocabulary" in size})

@@ -1,0 +1,241 @@
+"""The contracts of models.
+
+EVERY     functions of a `Case`, for all models
+PADDED    for those whose examples have different lengths
+WRITERS, LANGUAGE (in `writers.py`)    for those that write token by token
+"""
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from headway.contracts.contract import Broken, Contract, require_equal
+from headway.contracts.examples import BATCH, SIZES, SMALL, Examples, Kind, examples, to_learn
+from headway.core.config import from_json, to_json
+from headway.core.registry import Entry
+from headway.models.classifier import Classifier
+from headway.models.decoder import LanguageModel
+from headway.models.encoder_decoder import EncoderDecoder
+from headway.models.weights import load_tensors, saved_tensors
+
+PROTOCOLS: dict[str, type] = {
+    "next token": LanguageModel,
+    "target tokens": EncoderDecoder,
+    "one vector": Classifier,
+}
+STEPS = 500  # in which a model must learn one batch by heart
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, with options that differ from its defaults and from the small sizes of the contracts."""
+
+    entry: Entry
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        model = self.entry.load()
+        return model.reads, model.gives
+
+    @property
+    def config(self) -> Any:
+        small = {name: size for name, size in SMALL.items() if name in self._fields()}
+        return self.entry.module.Config(**(small | dict(self.options)))
+
+    def _fields(self) -> set[str]:
+        return {field.name for field in fields(self.entry.module.Config)}
+
+    def given(self, **more: Any) -> "Case":
+        """The same with further options, as far as the model has them and this case does not say otherwise."""
+        return replace(self, options={n: v for n, v in more.items() if n in self._fields()} | dict(self.options))
+
+    def build(self, sizes: Mapping[str, int] = SIZES) -> Any:
+        """The model as its constructor makes it; it is given the sizes that it names."""
+        make = self.entry.load()
+        named = list(inspect.signature(make).parameters)[1:]
+        return make(self.config, **{name: sizes[name] for name in named if name in sizes})
+
+    def scattered(self, seed: int = 37, sizes: Mapping[str, int] = SIZES) -> Any:
+        """The model far from its first weights, which are symmetric or zero: there, mistakes cancel."""
+        torch.manual_seed(seed)
+        model = self.build(sizes)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(0.3 * torch.randn(parameter.shape))
+        return model.eval()
+
+
+def loss_of(model: Any, gives: str, batch: Examples) -> Tensor:
+    """The mean cross-entropy of what should come out; a language model chooses what it learns from (`predicted`)."""
+    if gives == "next token":
+        hidden, counted = model.predicted(*batch.inputs)
+        return F.cross_entropy(model.logits(hidden), batch.wanted[counted])
+    return F.cross_entropy(model.logits(model(*batch.inputs)).flatten(0, -2), batch.wanted.flatten())
+
+
+def learned(case: Case) -> tuple[Any, Examples, float]:
+    """The model after it was trained on one batch, the batch, and the last loss."""
+    torch.manual_seed(41)
+    shallow = case.given(depth=1) if case.kind[1] != "one vector" else case
+    model, (batch, rate) = shallow.build(), to_learn(case.kind)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    loss = torch.zeros(())
+    for _ in range(STEPS):
+        loss = loss_of(model, case.kind[1], batch)
+        if loss < 0.03:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.eval(), batch, float(loss.detach())
+
+
+def positions(hidden: Tensor) -> Tensor:
+    """One vector for each example as a sequence of one position."""
+    return hidden.unsqueeze(1) if hidden.dim() == 2 else hidden
+
+
+# -- what it declares --------------------------------------------------------------------------------------------------
+
+
+def constructor_takes_sizes_by_name(case: Case) -> None:
+    """The constructor takes a `Config` and sizes by name.
+
+    The sizes are those that a task knows: `vocabulary`, `classes` ...
+    """
+    if not hasattr(case.entry.module, "Config"):
+        raise Broken(f"there is no frozen dataclass `Config` beside it, in `{case.entry.module_name}`")
+    named = list(inspect.signature(case.entry.load()).parameters.values())[1:]
+    unknown = [f"`{p.name}`" for p in named if p.name not in SIZES and p.default is p.empty]
+    if unknown:
+        raise Broken(f"no task knows {', '.join(unknown)}; the known sizes are {', '.join(f'`{n}`' for n in SIZES)}")
+    case.build()
+
+
+# -- all models --------------------------------------------------------------------------------------------------------
+
+
+def offers_what_is_called(case: Case) -> None:
+    """It offers what training and decoding call."""
+    model, batch, gives = case.scattered(), examples(case.kind), case.kind[1]
+    protocol = PROTOCOLS[gives]
+    fits = isinstance(model, protocol)
+    if not fits:
+        names = [n for n in (*vars(protocol), *inspect.get_annotations(protocol)) if not n.startswith("_")]
+        missing = [f"`{name}`" for name in names if not hasattr(model, name)]
+        raise Broken(f"it has no {', '.join(missing)}: see `{protocol.__module__}`")
+    found, expected = tuple(model.logits(model(*batch.inputs)).shape), batch.wanted.shape
+    if found[:-1] != tuple(expected) or found[-1] <= int(batch.wanted.max()):
+        raise Broken(f"`logits` has the shape {found}, expected {(*expected, 'v')}: one score for each token or class")
+
+
+def configuration_survives_json(case: Case) -> None:
+    """The configuration survives JSON."""
+    config = case.config
+    again = from_json(type(config), json.loads(json.dumps(to_json(config))), "its JSON")
+    if again != config:
+        raise Broken(f"{config} came back as {again}")
+    if getattr(case.build(), "config", None) != config:
+        raise Broken("the model does not keep it: write `self.config = config`")
+
+
+def weights_survive(case: Case) -> None:
+    """The weights survive.
+
+    Saved and put into another model, they give the same answers.
+    """
+    model, other, batch = case.scattered(), case.scattered(seed=38), examples(case.kind)
+    if torch.equal(other(*batch.inputs), model(*batch.inputs)):
+        raise Broken("two models with different weights give the same answer")
+    load_tensors(
+        other, {name: tensor.detach().clone() for name, tensor in saved_tensors(model).items()}, Path("weights")
+    )
+    found, expected = (positions(m.logits(m(*batch.inputs))) for m in (other, model))
+    require_equal(found, expected, "when all weights were copied into another model")
+
+
+def company_does_not_matter(case: Case) -> None:
+    """The company in the batch does not matter."""
+    model, batch = case.scattered(), examples(case.kind)
+    together = positions(model(*batch.inputs))
+    for row in range(BATCH):
+        alone, real = positions(model(*batch.row(row))), slice(None)
+        if batch.lengths and alone.shape[1] > 1:
+            real = slice(batch.lengths[row][-1])  # what comes out at padding means nothing
+        require_equal(together[row : row + 1, real], alone[:, real], f"when row {row} was put into a batch")
+
+
+def padding_does_not_change_the_answer(case: Case) -> None:
+    """Padding does not change the answer."""
+    model, batch = case.scattered(), examples(case.kind)
+    for inputs in (batch.inputs, batch.padded_with(7)):
+        together = positions(model(*inputs))
+        for row in range(BATCH):
+            alone = positions(model(*batch.alone(row)))
+            require_equal(together[row : row + 1, : alone.shape[1]], alone, f"when row {row} was padded")
+
+
+def every_token_is_read(case: Case) -> None:
+    """Every token that is read counts, and padding does not."""
+    model, batch = case.scattered(), examples(case.kind)
+    first, *rest = batch.inputs
+    y = positions(model(*batch.inputs))
+    for s in range(first.shape[1]):
+        changed = first.clone()
+        changed[:, s] = (changed[:, s] + 1) % SIZES["vocabulary"]
+        moved = (positions(model(changed, *rest)) - y).abs().amax((1, 2)) > 1e-9
+        for row, lengths in enumerate(batch.lengths or ()):
+            if s < lengths[0] and not moved[row]:
+                raise Broken(f"token {s} of row {row} was changed, and the answer was not")
+            if s >= lengths[0] and moved[row]:
+                raise Broken(f"token {s} of row {row} is padding; it was changed, and so was the answer")
+
+
+def every_parameter_gets_a_gradient(case: Case) -> None:
+    """Every parameter gets a gradient."""
+    model, (batch, _) = case.scattered(), to_learn(case.kind)
+    F.cross_entropy(model.train().logits(model(*batch.inputs)).flatten(0, -2), batch.wanted.flatten()).backward()
+    silent = [f"`{name}`" for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().max() > 1e-9]
+    if silent:
+        raise Broken(f"{', '.join(silent)} got none")
+
+
+def eval_is_deterministic(case: Case) -> None:
+    """Evaluation is deterministic.
+
+    Also if the model has dropout.
+    """
+    model, batch = case.given(dropout=0.3).scattered(), examples(case.kind)
+    first = positions(model(*batch.inputs))
+    torch.manual_seed(99)
+    require_equal(positions(model(*batch.inputs)), first, "when nothing was changed", tolerance=0.0)
+
+
+def one_batch_is_learned_by_heart(case: Case) -> None:
+    """One batch is learned by heart."""
+    model, batch, loss = learned(case)
+    counted = batch.wanted >= 0
+    wrong = int((model.logits(model(*batch.inputs)).argmax(-1) != batch.wanted)[counted].sum())
+    if wrong:
+        total = int(counted.sum())
+        raise Broken(f"after {STEPS} steps on the same batch {wrong} of {total} answers are wrong (loss {loss:.2g})")
+
+
+EVERY: tuple[Contract, ...] = (
+    offers_what_is_called,
+    configuration_survives_json,
+    weights_survive,
+    company_does_not_matter,
+    every_parameter_gets_a_gradient,
+    eval_is_deterministic,
+    one_batch_is_learned_by_heart,
+)
+PADDED: tuple[Contract, ...] = (padding_does_not_change_the_answer, every_token_is_read)
