@@ -24,9 +24,9 @@ from headway.core.errors import RunError, UsageError, raise_all
 from headway.core.files import disk_errors, read_json, write_json, write_text
 from headway.core.lock import locked
 from headway.tasks.recipe import Recipe
-from headway.tasks.task import B, C, M
+from headway.tasks.task import AnyTask
 from headway.training.plan import budget_of
-from headway.training.tasks import TaskClass, task_class
+from headway.training.tasks import task_class
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ def equal_recipes(recipes: Mapping[str, Recipe[object]], out: Path) -> dict[str,
     """The recipes with models of equal size and the same data, from `models.json` if a comparison continues."""
     path = out / "models.json"
     asked = {name: recipe.to_json() for name, recipe in recipes.items()}
-    kind: TaskClass[object, C, B, M] = task_class(next(iter(recipes.values())).task)  # type: ignore[valid-type]
+    kind = task_class(next(iter(recipes.values())).task)
     kept = from_json(Equal, read_json(path), str(path)) if path.exists() else None
     if kept is None or kept.asked != asked or list(kept.asked) != list(asked):
         kept = settle(kind, recipes, asked)
@@ -89,7 +89,7 @@ def equal_recipes(recipes: Mapping[str, Recipe[object]], out: Path) -> dict[str,
     return {name: dataclasses.replace(recipe, data=data, model=kept.models[name]) for name, recipe in recipes.items()}
 
 
-def settle(kind: TaskClass[object, C, B, M], recipes: Mapping[str, Recipe[object]], asked: dict[str, Any]) -> Equal:
+def settle(kind: type[AnyTask], recipes: Mapping[str, Recipe[object]], asked: dict[str, Any]) -> Equal:
     """Read the data, let the task propose a model of each kind, and make the others as large as the first."""
     machine.prepare()
     first = next(iter(recipes.values()))

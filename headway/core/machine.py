@@ -67,7 +67,7 @@ def require_memory(parameters: int) -> None:
         raise UsageError(
             f"training a model of {parameters:,} parameters takes at least {needed / 1e9:,.1f} GB of memory (weights, "
             f"average, gradients and moments), but {there / 1e9:,.1f} GB are available",
-            "lower `--model.width` or `--model.depth`; if the vocabulary is large, `--tokens.size`.",
+            "lower `--model.width` or `--model.depth`; if the vocabulary is large, `--vocabulary`.",
         )
 
 

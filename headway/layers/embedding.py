@@ -59,7 +59,7 @@ def both_sides(source: int, target: int, width: int, share: bool) -> tuple[Embed
     if share and source != target:
         raise ConfigError(
             f"source and target have vocabularies of {source} and {target} entries and cannot share one embedding",
-            "use `--tokens.joint true`, or `--model.share false`.",
+            "use `--joint yes`, or `--model.share false`.",
         )
     first = Embedding(source, width)
     return first, first if share else Embedding(target, width)

@@ -67,7 +67,7 @@ def find_model(name: str) -> tuple[Entry, Entry | None]:
         if "sees" not in entry.facts:
             return entry, None
     if registry.is_reference(name) or any(registry.named(e, name) for e in registry.mixers().values()):
-        return next(e for e in known.values() if e.name == "gpt"), registry.mixer(name)
+        return next(e for e in known.values() if any(o.name == "mixer" for o in e.options) and e.facts["gives"] == "next token"), registry.mixer(name)
     return registry.get("models", name), None
 
 

@@ -4,13 +4,12 @@ import argparse
 from pathlib import Path
 
 from headway.core import registry
-from headway.core.config import Value
+from headway.core.entries import Entry
 from headway.core.errors import UnknownName, UsageError
-from headway.core.registry import Entry
 from headway.models.choice import choose_model, find_model, resolve
-from headway.tasks.asking import BUDGETS, Asked, ask, find_task, known_tasks, task_of
-from headway.verbs.options import add_options, require_positive
-from headway.verbs.train import training_options
+from headway.tasks.asking import Asked, ask, find_task, task_of
+from headway.verbs.options import require_positive
+from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 
 SUMMARY = "models at equal size and budget on one task; or mixers on riddles"
 EXAMPLES = """\
@@ -28,14 +27,11 @@ MIXERS = "mixers"
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     raw = p.formatter_class
     subparsers = p.add_subparsers(dest="task", metavar="TASK", parser_class=type(p), title="what to compare")
-    entries = known_tasks()
-    asked = next((word for word in words if not word.startswith("-")), None)
-    if asked and asked != MIXERS and asked not in entries:
-        # Another name of a task, or a class of another package; a misspelt one raises.
-        entries = entries | {asked: find_task(asked)}
-    for name, entry in entries.items():
+    for name, entry in asked_tasks([] if MIXERS in words else words).items():
         usage = f"headway compare {name} --models A,B [options] --out DIR"
-        inner = subparsers.add_parser(name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=raw)
+        inner = subparsers.add_parser(
+            name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=raw, allow_abbrev=False
+        )
         _add_task(inner, entry)
     about = "small models that differ in nothing but the mixer: which of them solves which riddle, up to which length"
     _add_mixers(subparsers.add_parser(MIXERS, help=about, description=about, formatter_class=raw))
@@ -48,22 +44,9 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     p.add_argument("--models", metavar="NAMES", help=about)
     p.add_argument("--seeds", type=int, default=2, metavar="N", help="runs of each model (default 2)")
     p.add_argument("--out", metavar="DIR", help="where the runs and the comparison go")
-    budget = p.add_mutually_exclusive_group()
-    budget.add_argument("--minutes", metavar="M", help="train each run about this long (default 10)")
-    budget.add_argument("--steps", metavar="N", help="or this many steps")
-    budget.add_argument("--epochs", metavar="E", help="or this often through the data")
-    p.add_argument("--device", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
-    kinds = ["float32", "bfloat16", "auto"]
-    p.add_argument("--precision", metavar="KIND", choices=kinds, help="float32, bfloat16 or auto (default float32)")
-    p.add_argument("--anyway", action="store_true", help="train also on data with errors")
-    p.add_argument("--quiet", action="store_true", help="print nothing but the result")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    if entry.room != "recipes":
-        add_options(p.add_argument_group("data"), entry.options, entry.facts.get("files") or ())
+    add_task_options(p, entry)
     about = "`--model.width 128` and the like: for every model that has the option (`headway show NAME` lists them)"
     p.add_argument_group("model options", about)
-    group = p.add_argument_group("training options")
-    add_options(group, [o for o in training_options() if o.name not in BUDGETS], prefix="training.")
 
 
 def _add_mixers(p: argparse.ArgumentParser) -> None:
@@ -105,11 +88,7 @@ def _names(words: str | None) -> list[str]:
 def _asked(a: argparse.Namespace, entry: Entry, names: list[str]) -> dict[str, Asked]:
     """What is asked of each model, by its registered name. A model option goes to every model that has it; one must."""
     task = task_of(entry)
-    given = {name: value for name, value in vars(a).items() if value is not None}
-    data = {o.name: given[o.name] for o in task.options if o.name in given} if entry.room != "recipes" else {}
-    training: dict[str, Value] = {n.removeprefix("training."): v for n, v in given.items() if n.startswith("training.")}
-    training |= {n: given[n] for n in BUDGETS if n in given}
-    more: dict[str, Value] = {n: given[n] for n in ("device", "precision") if n in given}
+    data, training = given_options(a, entry)
     options = {name.removeprefix("model."): value for name, value in a.paths.items()}
     found: dict[str, Asked] = {}
     every: set[str] = set()
@@ -120,7 +99,7 @@ def _asked(a: argparse.Namespace, entry: Entry, names: list[str]) -> dict[str, A
         name = mixer.name if mixer else model.name
         if name in found:
             raise UsageError(f"`{word}` is `{name}`, which is named twice", "name each model once.")
-        found[name] = ask(a.task, data, word, {n: v for n, v in options.items() if n in known}, training, more)
+        found[name] = ask(a.task, data, word, {n: v for n, v in options.items() if n in known}, training, device=a.device, precision=a.precision)
     for option in options.keys() - every:
         raise UnknownName("option of these models:", f"--model.{option}", [f"--model.{n}" for n in every - {"options"}])
     return found

@@ -4,12 +4,11 @@ import argparse
 from pathlib import Path
 
 from headway.core import registry
-from headway.core.entries import Entry, Option, options_of
 from headway.core.errors import UsageError
-from headway.core.registry import ROOT
-from headway.tasks.asking import BUDGETS, ask, find_task, known_tasks, task_of
+from headway.tasks.asking import ask, find_task, task_of
 from headway.training.folder import require_run
 from headway.verbs.options import add_options
+from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 
 SUMMARY = "train a model on your data; or continue a run"
 EXAMPLES = """\
@@ -21,22 +20,17 @@ examples:
   headway train --resume runs/mine                            continue exactly where it stopped
 
 Each task explains its own options: headway train translation --help"""
-PLAIN = ("model", "minutes", "steps", "epochs", "seed", "out", "from", "device", "precision", "anyway", "quiet", "debug", "verb", "task")
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     p.add_argument("--resume", metavar="DIR", help="continue this run")
     p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     subparsers = p.add_subparsers(dest="task", metavar="TASK", parser_class=type(p), title="what to train")
-    entries = known_tasks()
-    asked = next((word for word in words if not word.startswith("-")), None)
-    if asked and asked not in entries and "--resume" not in words:
-        entry = find_task(asked)  # another name of a task, or a class of another package; a misspelt one raises
-        entries = entries | {asked: entry}
-    for name, entry in entries.items():
+    raw = p.formatter_class
+    for name, entry in asked_tasks([] if "--resume" in words else words).items():
         usage = f"headway train {name} [options] --out DIR"
         inner = subparsers.add_parser(
-            name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=p.formatter_class, allow_abbrev=False
+            name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=raw, allow_abbrev=False
         )
         _add_task(inner, entry)
 
@@ -45,30 +39,15 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     task = task_of(entry)
     models = registry.models_for(task.facts["reads"], task.facts["gives"])
     p.add_argument("--out", metavar="DIR", help="where the run goes; must not exist yet")
-    p.add_argument("--model", metavar="NAME", help=f"{', '.join(models)}, the name of a mixer, or package.module:Class (default {task.facts['model']})")
-    budget = p.add_mutually_exclusive_group()
-    budget.add_argument("--minutes", metavar="M", help="train about this long (default 10)")
-    budget.add_argument("--steps", metavar="N", help="or this many steps")
-    budget.add_argument("--epochs", metavar="E", help="or this often through the data")
+    about = f"{', '.join(models)}, the name of a mixer, or package.module:Class (default {task.facts['model']})"
+    p.add_argument("--model", metavar="NAME", help=about)
     p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed gives the same run (default 1)")
     p.add_argument("--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run")
-    p.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
-    p.add_argument("--precision", default="float32", metavar="KIND", choices=["float32", "bfloat16", "auto"], help="float32, bfloat16, or auto: the faster one here (default float32)")
-    p.add_argument("--anyway", action="store_true", help="train also on data with errors")
-    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    if entry.room != "recipes":
-        add_options(p.add_argument_group("data"), entry.options, entry.facts.get("files") or ())
+    add_task_options(p, entry)
     shown = models.get(task.facts["model"])
     if shown:
         group = p.add_argument_group(f"model options of {shown.name} (`headway show NAME` lists those of others)")
         add_options(group, [o for o in shown.options if o.name != "options"], prefix="model.")
-    group = p.add_argument_group("training options")
-    add_options(group, [o for o in training_options() if o.name not in BUDGETS], prefix="training.")
-
-
-def training_options() -> tuple[Option, ...]:
-    return options_of(ROOT / "tasks" / "recipe.py", "Training")
 
 
 def run(a: argparse.Namespace) -> int:
@@ -77,10 +56,8 @@ def run(a: argparse.Namespace) -> int:
     if not a.task:
         raise UsageError("what should be trained?", "`headway train demo --out runs/demo`, or see `headway train --help`.")
     entry = find_task(a.task)
-    given = {name: value for name, value in vars(a).items() if value is not None}
-    data = {o.name: given[o.name] for o in task_of(entry).options if o.name in given and o.name not in PLAIN} if entry.room != "recipes" else {}
-    training = {n.removeprefix("training."): v for n, v in given.items() if n.startswith("training.")} | {n: given[n] for n in BUDGETS if n in given}
-    options = {n.removeprefix("model."): v for n, v in (given | a.paths).items() if n.startswith("model.")}
+    data, training = given_options(a, entry)
+    options = {n.removeprefix("model."): v for n, v in (vars(a) | a.paths).items() if n.startswith("model.") and v is not None}
     if a.start:
         require_run(Path(a.start))
     begin = str(Path(a.start).resolve()) if a.start else None
@@ -95,12 +72,9 @@ def run(a: argparse.Namespace) -> int:
 
 def _resume(a: argparse.Namespace) -> int:
     folder = Path(a.resume)
-    extra = [name for name, value in vars(a).items() if name not in ("verb", "resume", "quiet", "debug", "paths") and value not in (None, False)]
-    extra += list(a.paths)
-    if extra:
-        hint = f"`headway train --resume {folder}` and nothing else; to train on with other data, `headway train TASK --from {folder}`."
-        name = extra[0] if extra[0] == "task" else f"--{extra[0].replace('_', '-')}"
-        raise UsageError(f"`--resume` continues a run as it is; `{a.task if name == 'task' else name}` would change it", hint)
+    if a.task or a.paths:
+        hint = f"`headway train --resume {folder}` and nothing else; `headway train TASK --from {folder}` trains on with other data."
+        raise UsageError(f"`--resume` continues a run as it is; `{a.task or next(iter(a.paths))}` would change it", hint)
     require_run(folder)
     from headway.training.progress import Progress
     from headway.training.session import finished, resume

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core import errors
-from headway.core.config import Choice, difference, from_json, option_type, override, parse, to_json
+from headway.core.config import Choice, difference, option_type, override, parse, to_json
 from headway.core.errors import ConfigError, HeadwayError, UnknownName, UsageError
 from headway.models.choice import choose_model
 from headway.tasks.recipe import Recipe, Training, read_recipe

@@ -27,12 +27,11 @@ class Bidirectional(nn.Module):
         super().__init__()
         if width % 2:
             raise ConfigError(f"`width` is {width}, expected an even number", "each direction has half of it.")
+        if getattr(cell, "sees", "all") != "past":
+            hint = "give a causal recurrence, such as `LSTM`."
+            raise ConfigError(f"`{cell.__name__}` sees both directions already", hint)
         self.ahead: Any = cell(inputs, width // 2, **(options or {}))
         self.back: Any = cell(inputs, width // 2, **(options or {}))
-        if not self.ahead.causal:
-            raise ConfigError(
-                f"`{cell.__name__}` sees both directions already", "give a causal recurrence, such as `LSTM`."
-            )
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         require_right_padding(keep)
