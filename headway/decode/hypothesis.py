@@ -9,9 +9,9 @@ class Hypothesis:
     allowed.
     """
 
-    ids: tuple[int, ...]
-    log_probability: float
-    cut: bool = False
+    ids: tuple[int, ...]  # without the end mark
+    log_probability: float  # of the ids and the end mark
+    cut: bool = False  # whether the length limit ended it
 
     def score(self, penalty: float) -> float:
         """log p / ((5 + n) / 6)^penalty with n tokens, the end mark included.

@@ -53,6 +53,8 @@ def sample(
     is finite and 0 or more, `top_k` is 1 or more (None: all tokens), `top_p` is above 0 and at most 1. On one device,
     equal seeds give equal tokens.
     Also called sampling, ancestral sampling, temperature sampling, top-k sampling, top-p sampling, nucleus sampling.
+
+    prompt   token ids of the beginning, at least one, equally many in each row
     """
     check_sampling(temperature, top_k, top_p)
     if not prompt.shape[1]:

@@ -29,16 +29,16 @@ class Accuracy:
     value: float
     low: float
     high: float
-    correct: int
-    count: int
+    correct: int  # right answers
+    count: int  # all answers
 
 
 @dataclass(frozen=True)
 class Confusion:
     """How often class i (row) was taken for class j (column)."""
 
-    names: tuple[str, ...]
-    counts: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]  # of the classes, in order
+    counts: tuple[tuple[int, ...], ...]  # a row for each true class, a column for each predicted one
 
     @property
     def f1(self) -> dict[str, float]:
@@ -52,29 +52,29 @@ class Confusion:
 class Bin:
     """The answers of a confidence above `low` and at most `high`: their number, mean confidence and accuracy."""
 
-    low: float
-    high: float
-    count: int
-    confidence: float
-    accuracy: float
+    low: float  # confidence above this
+    high: float  # and at most this
+    count: int  # answers in it
+    confidence: float  # their mean
+    accuracy: float  # the share of them that is right
 
 
 @dataclass(frozen=True)
 class Calibration:
     """The expected calibration error (0: of answers with confidence p, the share p is right), and the bins in use."""
 
-    error: float
-    bins: tuple[Bin, ...]
+    error: float  # the expected calibration error
+    bins: tuple[Bin, ...]  # those that hold answers
 
 
 @dataclass(frozen=True)
 class Mistake:
     """A wrong answer: the example, what was predicted with what probability, and what is true."""
 
-    example: int
-    predicted: int
-    true: int
-    confidence: float
+    example: int  # its number, from 0
+    predicted: int  # the class that was predicted
+    true: int  # the right class
+    confidence: float  # the probability of the predicted class
 
 
 def accuracy(predicted: ArrayLike, true: ArrayLike) -> Accuracy:
@@ -104,6 +104,8 @@ def confusion_matrix(predicted: ArrayLike, true: ArrayLike, names: Sequence[str]
     """How often each class was taken for each other; `names` are the names of all classes, in order.
 
     Also called confusion matrix, contingency table.
+
+    names   of all classes, in order
     """
     columns, rows = _classes(predicted, true, len(names))
     counts = np.bincount(rows * len(names) + columns, minlength=len(names) ** 2).reshape(len(names), -1)
@@ -114,6 +116,8 @@ def calibration(probabilities: ArrayLike, true: ArrayLike, bins: int = 15) -> Ca
     """Whether confidence can be trusted: accuracy against mean confidence in each of `bins` intervals of confidence.
 
     Also called expected calibration error, ECE, reliability diagram.
+
+    bins   how many intervals of confidence
     """
     p, classes = _distribution(probabilities, true)
     confidence, right = p.max(1), p.argmax(1) == classes
@@ -132,6 +136,8 @@ def confident_errors(probabilities: ArrayLike, true: ArrayLike, count: int = 10)
     """The wrong answers with the highest probability, most confident first. In many of them the label is wrong.
 
     Also called confident errors, top losses.
+
+    count   at most so many
     """
     p, classes = _distribution(probabilities, true)
     predicted, confidence = p.argmax(1), p.max(1)

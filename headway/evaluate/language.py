@@ -56,9 +56,9 @@ class Prediction:
 class Window:
     """The tokens from `start` on, how many before them a memory is given, and the first position to evaluate."""
 
-    start: int
-    past: int
-    first: int
+    start: int  # its first token
+    past: int  # tokens before it that the model is given
+    first: int  # the first position that is evaluated
 
 
 @torch.inference_mode()

@@ -19,11 +19,11 @@ METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "chrf": ChrF, "exact": Exact}
 class Score:
     """`value` on the scale of 0 to 100, between the ends of its 95 % bootstrap interval."""
 
-    name: str
+    name: str  # of the metric
     value: float
     low: float
     high: float
-    signature: str
+    signature: str  # the settings that make two scores comparable
 
     def __str__(self) -> str:
         return f"{self.name} {self.value:.1f} [{self.low:.1f}, {self.high:.1f}] {self.signature}"
@@ -76,6 +76,10 @@ def paired_bootstrap(
     Centring d_i on d makes the resamples obey the hypothesis (Efron & Tibshirani 1993, section 16.4). sacrebleu's
     `PairedTest` is not used: it centres |d_i|, which calls two identical systems different with p = 1 / (1 +
     resamples). Also called paired bootstrap test.
+
+    a        the outputs of one system
+    b        the outputs of the other
+    metric   `bleu`, `chrf` or `exact`
     """
     _check(resamples, least=1)
     judge, counts_a = _count(metric, a, references)

@@ -17,6 +17,8 @@ class Block(nn.Module):
 
     The mixer is anything with `forward(x, keep)`, and `start` and `step` where it is causal. One that carries a memory
     from before the sequence (`transformer_xl`) takes it as a third argument: what `read` gave.
+
+    mixer   the layer along the sequence
     """
 
     aliases = ("Transformer block", "Transformer layer", "encoder block")
@@ -53,7 +55,11 @@ class Block(nn.Module):
 
 
 class CrossBlock(nn.Module):
-    """x -> mixer -> cross-attention to a memory -> feed-forward: the decoder block of the Transformer."""
+    """x -> mixer -> cross-attention to a memory -> feed-forward: the decoder block of the Transformer.
+
+    mixer   the layer along the sequence, before the cross-attention
+    cross   the attention to the memory
+    """
 
     def __init__(self, width: int, mixer: nn.Module, cross: Cross, feedforward: Feedforward, residual: Residual, dropout: float) -> None:
         super().__init__()

@@ -73,5 +73,10 @@ def linear_cross_entropy(hidden: Tensor, weight: Tensor, target: Tensor, smoothi
     """Cross-entropy with label smoothing: the summed loss, and the summed plain negative log-likelihood (for reporting, no gradient).
 
     Also called cross-entropy, cross-entropy loss, softmax loss, negative log-likelihood, label smoothing.
+
+    hidden      what the output matrix is applied to
+    weight      the output matrix
+    target      the right class of each row
+    smoothing   the share of the target that is spread over all classes
     """
     return LinearCrossEntropy.apply(hidden, weight, target, smoothing)

@@ -12,6 +12,8 @@ class Dropout(nn.Module):
     torch draws 64 random bits for every number, on one core; that is a fifth of a training step on a CPU. Eight bits
     are enough: p is rounded to a 256th (up to 1/256, if it is smaller and not 0), and the rounded p is what is divided
     by. Srivastava et al. 2014, https://jmlr.org/papers/v15/srivastava14a.html; lecture D.
+
+    p   the probability that a number is set to zero
     """
 
     aliases = ("inverted dropout", "dropout regularisation", "dropout regularization")

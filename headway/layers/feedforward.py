@@ -9,6 +9,9 @@ class Feedforward(nn.Module):
     """Position-wise feed-forward network: y = W_2 phi(W_1 x + b_1) + b_2, the nonlinearity that attention lacks.
 
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.3, with phi = ReLU.
+
+    inner        f, the width inside
+    activation   phi
     """
 
     aliases = ("feed-forward network", "position-wise feed-forward network", "pointwise MLP", "FFN")

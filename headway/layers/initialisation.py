@@ -35,6 +35,8 @@ def uniform(weight: Weight, bound: float = 0.01) -> Weight:
     """w ~ U(-C, C), of variance C^2 / 3. Lecture B, "Random initialisations".
 
     Also called uniform initialisation.
+
+    bound   C
     """
     return weight.uniform_(-bound, bound)
 
@@ -78,6 +80,8 @@ def orthogonal(weight: Weight, gain: float = 1.0) -> Weight:
 
     The Q of a Gaussian matrix, with the signs that make it uniform over all such matrices (Mezzadri 2007).
     Saxe, McClelland, Ganguli 2014, https://arxiv.org/abs/1312.6120. Also called orthogonal initialisation.
+
+    gain   every singular value
     """
     flat = torch.empty_like(weight.flatten(1)).normal_()
     tall = flat.shape[0] >= flat.shape[1]
@@ -94,6 +98,8 @@ def sparse(weight: Weight, incoming: int = 15, sigma: float = 1.0) -> Weight:
     section 5. torch's `sparse_` counts the zeros of columns, which for a weight (out, in) limits how many units an input
     reaches, not how many inputs a unit reads.
     Also called sparse initialisation.
+
+    incoming   inputs that each unit hears
     """
     gaussian(weight, sigma)
     flat = weight.view(len(weight), -1)

@@ -82,7 +82,7 @@ class Window(Mask):
 
     aliases = ("window mask", "sliding window mask", "local attention mask", "band mask")
 
-    size: int
+    size: int  # 1 sees the position itself only
 
     @property
     def causal(self) -> bool:
@@ -102,7 +102,7 @@ class First(Mask):
 
     aliases = ("global token mask", "global tokens")
 
-    count: int
+    count: int  # how many keys at the beginning
 
     @property
     def causal(self) -> bool:
@@ -118,7 +118,7 @@ class Matrix(Mask):
 
     aliases = ("0/1 mask", "attention mask matrix", "arbitrary mask", "permutation mask")
 
-    values: Bool[Tensor, "t s"]
+    values: Bool[Tensor, "t s"]  # True where t may see s
 
     @property
     def causal(self) -> bool:
@@ -132,8 +132,8 @@ class Matrix(Mask):
 
 @dataclass(frozen=True)
 class Both(Mask):
-    left: Mask
-    right: Mask
+    left: Mask  # one rule
+    right: Mask  # the other
 
     @property
     def causal(self) -> bool:
@@ -153,8 +153,8 @@ class Both(Mask):
 
 @dataclass(frozen=True)
 class Either(Mask):
-    left: Mask
-    right: Mask
+    left: Mask  # one rule
+    right: Mask  # the other
 
     @property
     def causal(self) -> bool:

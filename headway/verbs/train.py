@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from headway.core import registry
+from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.tasks.asking import ask, find_task, task_of
 from headway.training.folder import require_run

@@ -18,7 +18,10 @@ from torch import Tensor, nn
 
 
 class Attend(nn.Module):
-    """Attention weights A from a score, and the values weighted by them. Holds no parameters but the score's."""
+    """Attention weights A from a score, and the values weighted by them. Holds no parameters but the score's.
+
+    score   the attention score (`layers/scores`)
+    """
 
     def __init__(self, score: nn.Module) -> None:
         super().__init__()

@@ -20,6 +20,11 @@ class BigBird(Sparse):
     and saved with the weights; all heads share them (in the paper each head draws its own). The causal form, which the
     paper does not have, intersects everything with s <= t and draws among the blocks of the past. Zaheer et al. 2020,
     https://arxiv.org/abs/2007.14062.
+
+    block    positions of a block
+    window   neighbouring blocks on each side
+    first    blocks at the beginning that are global
+    random   blocks drawn at random for each block
     """
 
     aliases = ("Big Bird", "BigBird", "sparse interactions", "sparse attention")

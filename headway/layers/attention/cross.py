@@ -12,8 +12,8 @@ from headway.layers.scores.scaled import Scaled
 class Remembered:
     """Keys and values of the sequence that is looked at, computed once."""
 
-    k: Float[Tensor, "b h s e"]
-    v: Float[Tensor, "b h s e"]
+    k: Float[Tensor, "b h s e"]  # keys, as the score wants them
+    v: Float[Tensor, "b h s e"]  # values
     keep: Bool[Tensor, "b s"] | None
 
 
@@ -24,6 +24,8 @@ class Cross(nn.Module):
 
     B has no order here, so its padding may stand anywhere. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762;
     lecture C, section 6.2.
+
+    score   the class of the attention score, made from the width of a head
     """
 
     aliases = ("cross-attention", "encoder-decoder attention")

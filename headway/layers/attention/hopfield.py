@@ -18,6 +18,9 @@ class Hopfield(Multihead):
     authors' layer can do both). The states of different queries never meet, so under a causal mask the keys of the past
     are all that a step needs. Ramsauer et al. 2020, "Hopfield networks is all you need",
     https://arxiv.org/abs/2008.02217; lecture C, section 1.4.
+
+    updates   how often the state is updated; 1 is attention
+    beta      inverse temperature; None: 1 / sqrt(e)
     """
 
     aliases = ("modern Hopfield network", "Hopfield layer", "Hopfield retrieval")  # type: ignore[assignment] # as many as it likes
@@ -31,7 +34,12 @@ class Hopfield(Multihead):
 
 
 class Retrieval(Attend):
-    """The weights of the last update and what they make of the values; under `recorded`, every update leaves a map."""
+    """The weights of the last update and what they make of the values; under `recorded`, every update leaves a map.
+
+    width     e, the width of a head
+    updates   how often the state is updated
+    beta      inverse temperature; None: 1 / sqrt(e)
+    """
 
     def __init__(self, width: int, updates: int, beta: float | None) -> None:
         score = Scaled(width)

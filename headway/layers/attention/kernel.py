@@ -27,6 +27,9 @@ class Kernel(nn.Module):
     no feature of a query is less than 5e-31 times its largest (5e-247 in float64): weights are exact where the largest
     phi(q_t) . phi(k_s) of a query, both divided so, is above 1e-21. Below that they are not, but the answer stays a
     weighted mean of the values, and gradients stay finite. Half precision is summed in float32.
+
+    mixer      the name of the subclass, for error messages
+    features   r, the length of phi
     """
 
     def __init__(self, width: int, heads: int, mask: Mask | None, mixer: str, features: int) -> None:

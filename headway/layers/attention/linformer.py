@@ -17,6 +17,9 @@ class Linformer(nn.Module):
 
     A sequence of length t uses the first t columns of E and F, and padding counts as zero: alone or padded, the answer is the same.
     There is no causal form, since every row of E K mixes all positions. Wang et al. 2020, https://arxiv.org/abs/2006.04768.
+
+    rank      r, rows that keys and values are projected to
+    longest   positions of the longest sequence
     """
 
     aliases = ("Linformer", "low-rank attention", "projection tricks to O(L)")

@@ -20,6 +20,10 @@ class Longformer(Sparse):
     K_g, V_g of their own, which begin as copies of the others, as in the paper. The causal form has none: there a
     global token is one that all others see, and the state is the last `window * dilation` keys and the global ones. All
     heads have one dilation. Beltagy et al. 2020, https://arxiv.org/abs/2004.05150.
+
+    window     keys on each side
+    dilation   the distance from one of them to the next
+    first      positions at the beginning that are global
     """
 
     aliases = ("Longformer", "sliding window attention", "dilated window attention")

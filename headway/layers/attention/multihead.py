@@ -20,6 +20,9 @@ class Multihead(nn.Module):
 
     The number of parameters, 4 d^2, does not depend on h. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762.
     `position` is one that acts on scores (rotary, alibi, relative): it turns queries and keys, or adds to their scores.
+
+    score      the class of the attention score, made from the width of a head
+    position   the class of a position that acts on scores, made from the width of a head and the heads
     """
 
     aliases = ("multi-head attention", "self-attention", "MHSA", "masked attention", "causal attention")

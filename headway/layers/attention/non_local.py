@@ -15,6 +15,9 @@ class NonLocal(nn.Module):
     so the block starts as the identity and can be put into a network that is trained already. `pool` makes the maps
     phi(x) and g(x) smaller, so that there are fewer pixels to look at: the paper takes `MaxPooling(2)`, a quarter of
     the work. Wang, Girshick, Gupta, He 2018, https://arxiv.org/abs/1711.07971; lecture A.
+
+    channels   c, numbers of one pixel
+    pool       a pooling layer for keys and values; None: every pixel is looked at
     """
 
     aliases = ("non-local block", "non-local network", "non-local neural network", "embedded Gaussian")

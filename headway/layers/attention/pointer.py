@@ -10,7 +10,7 @@ from headway.layers.scores.additive import Additive
 class Inputs:
     """What can be pointed at: W1 e_s of every input, computed once."""
 
-    k: Float[Tensor, "b s d"]
+    k: Float[Tensor, "b s d"]  # W1 e_s
     keep: Bool[Tensor, "b s"] | None
 
 

@@ -18,6 +18,9 @@ class ShiftedWindow(nn.Module):
     alternate between shift 0 and window // 2 carry information across the borders. Rolling brings opposite edges of the grid into one
     window; M keeps them apart, and also the padding of grids that are no multiple of the window. A direction with one window is not
     rolled. Cost grows with the number of patches, not with its square. Liu et al. 2021, https://arxiv.org/abs/2103.14030; lecture A.
+
+    window   patches along each side of a window
+    shift    patches that the grid is rolled by: 0 and window // 2 in turn
     """
 
     aliases = ("Swin attention", "shifted window attention", "W-MSA", "SW-MSA")

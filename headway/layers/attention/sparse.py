@@ -20,6 +20,9 @@ class Sparse(nn.Module):
         y_t = sum_{s in P(t)} softmax_{s in P(t)}(q_t . k_s / sqrt(e)) v_s        P(t): row t of `pattern(length)`
 
     The first `first` positions are global: everybody sees them and they see everybody. The causal form intersects all that with s <= t.
+
+    mixer   the name of the subclass, for error messages
+    first   positions at the beginning that are global
     """
 
     def __init__(self, width: int, heads: int, mask: Mask | None, mixer: str, first: int) -> None:

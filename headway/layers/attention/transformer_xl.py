@@ -25,6 +25,9 @@ class TransformerXL(nn.Module):
     the other. What stands before the first segment may be given as `memory`. Through n layers a token is reached from n
     * memory positions back (if `segment` divides `memory`: else a little more). Dai et al. 2019,
     https://arxiv.org/abs/1901.02860; lecture A.
+
+    segment   positions of a segment
+    memory    positions before a segment that it sees
     """
 
     aliases = ("Transformer-XL", "segment-level recurrence", "segment recurrence")

@@ -14,6 +14,8 @@ class DeepNorm(PostNorm):
     alpha comes from the depth of the stack (`deep`, `deep_encoder`, `deep_decoder`), and the sublayers start small
     (`deep_initialise`). Where a residual is asked for, give `partial(DeepNorm, alpha=deep(depth).alpha)`.
     Wang et al. 2022, "DeepNet: scaling Transformers to 1,000 layers", https://arxiv.org/abs/2203.00555, figure 2; lecture A.
+
+    alpha   what x is multiplied by, from the depth of the stack
     """
 
     aliases = ("DeepNet residual scaling", "DeepNet connection")
@@ -29,8 +31,8 @@ class DeepNorm(PostNorm):
 class Deep(NamedTuple):
     """The two numbers of DeepNorm: alpha multiplies x, beta is the gain of the sublayers' first weights."""
 
-    alpha: float
-    beta: float
+    alpha: float  # multiplies x
+    beta: float  # the gain of the sublayers' first weights
 
 
 def deep(depth: int) -> Deep:

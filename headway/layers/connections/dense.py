@@ -8,6 +8,9 @@ class Dense(nn.Module):
     The width grows by that of F(x): a stack of L layers that each add k ends at d + L k, and the l-th sees d + (l - 1) k. With all
     weights of F zero, x passes unchanged beside k zeros. Huang et al. 2017, "Densely connected convolutional networks",
     https://arxiv.org/abs/1608.06993; lecture C, section 2.3.
+
+    layer   F
+    axis    the one that grows: the last for "b t d", 1 for the channels of images "b c y x"
     """
 
     aliases = ("dense connection", "DenseNet connection", "densely connected layers")

@@ -10,6 +10,9 @@ class AveragePooling(nn.Module):
 
     Linear: a convolution with the constant filter 1/p^2 of which every s-th row and column is kept. The stride s is p unless said
     otherwise; (p, q) is a window of p rows and q columns. Lecture D, "other variants: average pooling, un-strided pooling".
+
+    window   p, rows and columns of a window, or both one by one
+    stride   s; None: the window, so that windows stand side by side
     """
 
     aliases = ("average pool", "mean pooling")

@@ -15,6 +15,8 @@ class Local(nn.Module):
 
     Local like a convolution, but nothing is shared: m^2 c d + d parameters for each place. Between S-CONV and S-FC of lecture E;
     Neyshabur 2020, "Towards learning convolutions from scratch", https://arxiv.org/abs/2007.13657.
+
+    size   rows and columns of the images
     """
 
     aliases = ("S-LOCAL", "locally connected layer", "unshared convolution", "S-FC twin")

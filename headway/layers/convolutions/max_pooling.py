@@ -11,6 +11,9 @@ class MaxPooling(nn.Module):
     The stride s is p unless said otherwise (windows side by side); s = 1 is un-strided pooling. (p, q) is a window of p rows and q
     columns, so (1, p) pools a signal that is one row. A window has p elements, not the p + 1 that lecture D prints (erratum D4).
     Permuting a window changes nothing; shifting the image does, except by whole strides (erratum D8). Lectures C and D.
+
+    window   p, rows and columns of a window, or both one by one
+    stride   s; None: the window, so that windows stand side by side
     """
 
     aliases = ("max pool", "subsampling", "un-strided pooling", "pooling layer")

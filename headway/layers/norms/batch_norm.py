@@ -12,6 +12,8 @@ class BatchNorm(nn.Module):
     In training they are those of the batch, so a row's answer depends on its company; in eval they are running averages,
     mean <- (1 - momentum) mean + momentum mean_batch, and likewise the unbiased variance. Features stand on the last axis.
     Ioffe & Szegedy 2015, https://arxiv.org/abs/1502.03167; lecture D.
+
+    momentum   the share of a new batch in the running averages
     """
 
     aliases = ("batch normalization", "batch normalisation")

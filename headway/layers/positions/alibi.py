@@ -17,6 +17,8 @@ class Alibi(nn.Module):
     The slopes m_h are fixed, 1/2, 1/4 ... 1/256 for eight heads, so any length is defined and lengths beyond those of training are read
     well. Press, Smith, Lewis 2022, "Train short, test long", https://arxiv.org/abs/2108.12409; |t - s| is the paper's t - s where the
     mask is causal, and treats both directions alike where it is not.
+
+    width   e, the width of a head
     """
 
     aliases = ("ALiBi", "attention with linear biases", "linear biases")

@@ -9,6 +9,8 @@ class Learned(nn.Module):
     """Learned positions: one free vector per position, up to a longest length.
 
     Gehring et al. 2017, https://arxiv.org/abs/1705.03122; Vaswani et al. 2017 found them equal to the sinusoidal ones.
+
+    longest   positions that there is a vector for
     """
 
     aliases = ("learned positional embedding", "learned positional encoding")

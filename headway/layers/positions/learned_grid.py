@@ -10,6 +10,8 @@ class LearnedGrid(nn.Module):
 
     `learned` over the patches read row by row is the alternative, with a vector per patch and one size of grid only. Dosovitskiy et
     al. 2021, "An image is worth 16x16 words", https://arxiv.org/abs/2010.11929, appendix D.4, found no difference in accuracy.
+
+    longest   rows, and columns, that there is a vector for
     """
 
     aliases = ("2-D positional embedding", "2D learned positions", "patch positions")

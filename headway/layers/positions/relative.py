@@ -12,6 +12,8 @@ class Relative(nn.Module):
     the paper, 1 for `dot`, e^-alpha for `unit_norm`, whose q and k are of length 1. A score without a scale
     (`additive`) takes 1 / sqrt(e). R_j = [sin j w_i ..., cos j w_i ...], w_i = 10000^(-2i/d), as long as all heads
     together, d = h e. Dai et al. 2019, "Transformer-XL", https://arxiv.org/abs/1901.02860, section 3.3.
+
+    width   e, the width of a head
     """
 
     aliases = ("Transformer-XL positions", "relative positional encoding", "relative position")

@@ -13,6 +13,8 @@ class Rotary(nn.Module):
     which is the product of the complex numbers x_2i + i x_2i+1 and exp(i t w_i), and is computed so: one operation
     instead of six. An odd width e leaves its last entry as it is, and its frequencies are those of e - 1. Half
     precision is turned in float32. Su et al. 2021, "RoFormer", https://arxiv.org/abs/2104.09864, equation 34.
+
+    width   e, the width of a head
     """
 
     aliases = ("RoPE", "rotary position embedding", "RoFormer positions")

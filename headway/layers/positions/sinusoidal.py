@@ -8,6 +8,8 @@ class Sinusoidal(nn.Module):
 
     Nothing is learned, so any length is defined; each frequency turns by a fixed angle from one position to the next.
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.5; lecture C prints C^(k/d), the corrected exponent is used.
+
+    longest   positions that are kept in a table; later ones are computed when they are asked for
     """
 
     aliases = ("sinusoidal positional encoding", "positional encoding")

@@ -16,6 +16,9 @@ class Bidirectional(nn.Module):
     `cell` is the class of any causal recurrence (elman, lstm, lru, s4, mamba ...), and `options` are numbers for it,
     such as `{"states": 16}`. The backward one reads the tokens of each row from the last to the first; padding stays on
     the right. Sees the future, so it serves encoders only. Schuster & Paliwal 1997, https://doi.org/10.1109/78.650093.
+
+    cell      the class of a causal recurrence
+    options   numbers for it
     """
 
     aliases = ("bidirectional RNN", "BiRNN", "BiLSTM")

@@ -8,7 +8,10 @@ State = tuple[Float[Tensor, "b d"]]
 
 
 class GatedScan(nn.Module):
-    """What minGRU and minLSTM share: h_t = a_t * h_{t-1} + b_t, where a and b see the input only. Subclasses write `coefficients`."""
+    """What minGRU and minLSTM share: h_t = a_t * h_{t-1} + b_t, where a and b see the input only. Subclasses write `coefficients`.
+
+    products   how many vectors of the width are computed from an input
+    """
 
     causal = True
 

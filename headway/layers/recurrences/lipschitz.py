@@ -16,6 +16,8 @@ class Lipschitz(GatedRecurrence):
 
     beta between 1/2 (M free) and 1 (skew) sets how much of the symmetric part, which alone makes states grow or shrink, is left.
     Erichson et al. 2021, https://arxiv.org/abs/2006.12070; lecture D.
+
+    beta   from 1/2 (M free) to 1 (skew)
     """
 
     aliases = ("Lipschitz RNN", "LipschitzRNN")

@@ -19,6 +19,9 @@ class LRU(Diagonal):
     r_min^2) + r_min^2)). gamma begins at sqrt(1 - |lambda|^2), which gives the states of white noise the variance of
     the noise. Orvieto et al. 2023, "Resurrecting recurrent neural networks for long sequences",
     https://arxiv.org/abs/2303.06349; lecture C.
+
+    r_min   the smallest modulus that lambda begins with
+    r_max   the largest one
     """
 
     aliases = ("linear recurrent unit", "Resurrecting recurrent neural networks")

@@ -22,6 +22,10 @@ class Mamba(nn.Module):
 
     A = -exp(.) is real and begins at -1 ... -n (S4D-real); W_B and W_C give n numbers that all channels share. Gu & Dao 2023,
     https://arxiv.org/abs/2312.00752.
+
+    states   n, numbers in the state of each channel
+    expand   channels inside, as a multiple of the width
+    window   positions of the convolution
     """
 
     aliases = ("selective state space", "selective scan", "S6")

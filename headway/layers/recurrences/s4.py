@@ -22,6 +22,8 @@ class S4(nn.Module):
     together: in float32 the future changes the past by about 1e-7 of the largest value. Half precision is computed in
     float32. Gu, Goel, Re 2022, https://arxiv.org/abs/2111.00396; Gu, Gupta, Goel, Re 2022,
     https://arxiv.org/abs/2206.11893.
+
+    states   numbers in the state of each channel, in conjugate pairs
     """
 
     aliases = ("S4D", "structured state space", "structured state-space model", "state space model", "SSM")

@@ -27,6 +27,10 @@ def linear_scan(
     `a` broadcasts against `b`; without axis t, or with one of length 1, it is the same at all positions. `h` is the state before the first
     position (zero if not given). Differentiable once; the gradient of a scan is a scan in the other direction: g_t + conj(a_{t+1}) G_{t+1}.
     Also called prefix scan, parallel scan, associative scan.
+
+    a   the factors; broadcast against b
+    b   what is added at each position
+    h   the state before the first position; None: zero
     """
     a = a.reshape((1,) * (b.ndim - a.ndim) + a.shape)
     return _LinearScan.apply(a, b, b.new_zeros(b.shape[:1] + b.shape[2:]) if h is None else h)

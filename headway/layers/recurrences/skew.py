@@ -9,6 +9,8 @@ class Skew(nn.Module):
     """A = (1 - beta) (M + M^T) + beta (M - M^T) - gamma I, as a parametrization of M.
 
     With beta = 1 only the skew part is left: A + A^T = -2 gamma I, so every eigenvalue has the real part -gamma.
+
+    beta   from 1/2 (M free) to 1 (skew)
     """
 
     def __init__(self, beta: float, gamma: float) -> None:

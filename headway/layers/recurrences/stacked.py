@@ -12,6 +12,9 @@ class Stacked(nn.Module):
     """Recurrences on top of each other: the outputs of one are the inputs of the next.
 
     Sutskever, Vinyals, Le 2014, https://arxiv.org/abs/1409.3215, found depth to matter; lecture A, "stacked seq2seq model".
+
+    layers    from the bottom to the top
+    dropout   the share of each layer's inputs that training sets to zero
     """
 
     aliases = ("stacked RNN", "deep RNN")

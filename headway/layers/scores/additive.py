@@ -8,6 +8,8 @@ class Additive(nn.Module):
 
     Bahdanau, Cho, Bengio 2015, "Neural machine translation by jointly learning to align and translate",
     https://arxiv.org/abs/1409.0473.
+
+    width   e, numbers in a query and in a key
     """
 
     aliases = ("Bahdanau attention", "MLP attention", "concat attention")

@@ -9,6 +9,8 @@ class Multiplicative(Product):
     """Multiplicative (bilinear) score: e_ts = q_t^T W k_s.
 
     Luong, Pham, Manning 2015 ("general"), https://arxiv.org/abs/1508.04025.
+
+    width   e, numbers in a query and in a key
     """
 
     aliases = ("Luong attention", "Luong general", "bilinear attention")

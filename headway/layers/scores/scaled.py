@@ -6,6 +6,8 @@ class Scaled(Product):
 
     Var[q . k] = e for independent unit-variance entries, so the division keeps the softmax out of saturation.
     Vaswani et al. 2017, "Attention is all you need", https://arxiv.org/abs/1706.03762, section 3.2.1.
+
+    width   e, numbers in a query and in a key
     """
 
     aliases = ("scaled dot-product attention", "key-query-value attention", "Vaswani attention")

@@ -38,6 +38,9 @@ class UnitNorm(Product):
     Every score lies in [-e^-alpha, e^-alpha], so no weight of a query is more than exp(2 e^-alpha) times another: attention stays close
     to the uniform average, and closer the wider the head (erratum B9; the 2017 Transformer has no such norm). In practice the fixed
     e^-alpha gives way to a large learned scale, which is QK-norm: Henry et al. 2020, https://arxiv.org/abs/2010.04245.
+
+    width   e, numbers in a query and in a key
+    alpha   the exponent of the scale
     """
 
     aliases = ("unit-norm attention", "normalized queries and keys", "QK normalization")
