@@ -21,7 +21,23 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from torch import nn
 
-    from headway import lab, layers
+    from headway import (
+        compare,
+        contracts,
+        core,
+        data,
+        decode,
+        evaluate,
+        inspect,
+        lab,
+        layers,
+        models,
+        recipes,
+        report,
+        runs,
+        tasks,
+        training,
+    )
     from headway.contracts.check import Contracts
     from headway.core import errors
     from headway.core.config import Choice, Value
@@ -37,7 +53,10 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "100000")
 
 __version__ = "0.1.0"
-__all__ = ["Choice", "HeadwayError", "Recipe", "Run", "Task", "Training", "check", "errors", "lab", "layers", "load", "model", "train"]
+__all__ = [
+    "Choice", "HeadwayError", "Recipe", "Run", "Task", "Training", "check", "compare", "contracts", "core", "data", "decode", "errors", "evaluate",
+    "inspect", "lab", "layers", "load", "model", "models", "recipes", "report", "runs", "tasks", "train", "training",
+]  # fmt: skip
 
 _LAZY = {
     "Choice": "headway.core.config",
@@ -47,7 +66,6 @@ _LAZY = {
     "Task": "headway.tasks.task",
     "Training": "headway.tasks.recipe",
 }
-_ROOMS = "compare contracts core data decode evaluate inspect lab layers models recipes report runs tasks training".split()
 
 
 def load(folder: str | Path, device: str = "auto") -> "Run":
@@ -178,15 +196,17 @@ def _python_words() -> Iterator[None]:
         raise
 
 
-def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    if name == "errors":
-        return importlib.import_module("headway.core.errors")
-    if name in _ROOMS:
-        return importlib.import_module(f"headway.{name}")
-    raise AttributeError(f"module `headway` has no attribute `{name}`")
+if not TYPE_CHECKING:  # for a type checker a misspelt name is an error, not an object
+
+    def __getattr__(name: str) -> object:
+        if name in _LAZY:
+            return getattr(importlib.import_module(_LAZY[name]), name)
+        if name == "errors":
+            return importlib.import_module("headway.core.errors")
+        if name in __all__:
+            return importlib.import_module(f"headway.{name}")
+        raise AttributeError(f"module `headway` has no attribute `{name}`")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS])
+    return sorted(__all__)

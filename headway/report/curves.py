@@ -111,10 +111,12 @@ def training_charts(metrics: Sequence[Record], figures: Sequence[Figure], loss_u
     """What `metrics.jsonl` can show: the loss in training and validation, and the figures of the validations, by their scale."""
 
     def validation(name: str) -> Curve:
-        points = [(float(r.step), r.seconds / 60, r.validation.figures[name]) for r in metrics if r.validation and name in r.validation.figures]
+        found = [r for r in metrics if r.validation and name in r.validation.figures]
+        points = [(float(r.step), r.seconds / 60, r.validation.figures[name]) for r in found if r.validation]
         return Curve("validation" if name == "loss" else name, tuple(points))
 
-    training = Curve("training", tuple((float(r.step), r.seconds / 60, r.loss) for r in metrics if r.loss is not None))
+    steps = [(float(r.step), r.seconds / 60, r.loss) for r in metrics if r.loss is not None and math.isfinite(r.loss)]
+    training = Curve("training", tuple(steps))
     charts = [Chart("Loss", loss_unit, (training, validation("loss")))]
     scales: dict[str, list[Curve]] = {}
     for figure in figures:

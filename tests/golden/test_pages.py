@@ -10,22 +10,26 @@ import numpy as np
 import pytest
 
 from headway.core.errors import ConfigError, DataError
-from headway.inspect.curves import MOST_POINTS, Curve, duration, ticks, training_charts
-from headway.inspect.page import SCALE, Map, attention_page
-from headway.inspect.picture import picture
-from headway.inspect.report import report_page
+from headway.data.findings import Finding, Report
+from headway.report.curves import MOST_POINTS, Curve, duration, ticks, training_charts
+from headway.report.page import SCALE, attention_page
+from headway.report.picture import picture
+from headway.report.report import report_page
+from headway.tasks.task import Figure, Map, Score
+from headway.training.metrics import Record, Validated
 
 NASTY = ("<script>alert(1)</script>", "</script>", "<!--", "\"'&quot;", "😀", "مرحبا بالعالم", "日本", "$\\frac$", "\u2028")
-METRICS: list[dict[str, Any]] = [
-    {"step": 1, "loss": 9.25, "norm": 1.0, "tokens": 100, "seconds": 30.0},
-    {"step": 2, "loss": 7.5, "norm": 1.0, "tokens": 100, "seconds": 60.0},
-    {"step": 2, "seconds": 90.0, "validation": {"nats": 7.0, "bleu": 1.5, "chrf": 12.5, "samples": [["ein", "zwei", "drei"]]}},
+METRICS = [
+    Record(1, 30.0, 9.25, 1.0, 100),
+    Record(2, 60.0, 7.5, 1.0, 100),
+    Record(2, 90.0, validation=Validated({"loss": 7.0, "BLEU": 1.5, "chrF": 12.5}, 12.5, [["ein", "zwei", "drei"]])),
 ]
-DOCTOR = {
-    "origin": "a.en + a.de", "total": 1200, "kept": 1199, "statistics": {},
-    "findings": [{"kind": "odd", "count": 1, "lines": [7], "examples": ["<b>x</b>"], "severity": "warning", "action": "dropped",
-                  "message": "1 pair <odd>"}],
-}  # fmt: skip
+FIGURES = (Figure("BLEU", scale="0 to 100"), Figure("chrF", scale="0 to 100"), Figure("loss", "nats per token", "lower"))
+FOUND = Finding("odd", 1, (7,), ("<b>x</b>",), "warning", "dropped", "1 pair <odd>")
+
+
+def doctor(origin: str) -> Report:
+    return Report(origin, 1200, 1199, (FOUND,), {}, "pair", (f"summary of {origin}",))
 
 
 def made(labels: tuple[str, ...] = NASTY, layers: int = 2, heads: int = 3) -> list[Map]:
@@ -38,15 +42,16 @@ def made(labels: tuple[str, ...] = NASTY, layers: int = 2, heads: int = 3) -> li
 
 
 def report(**changes: Any) -> str:
-    lists: dict[str, Any] = {name: [] for name in ("scores", "metrics", "samples", "maps", "next_steps")}
-    return report_page(**({"title": "run", "summary": {}, "doctor": {}} | lists | changes))
+    lists: dict[str, Any] = {name: [] for name in ("scores", "metrics", "samples", "worst", "doctor", "maps", "next_steps")}
+    words = {"title": "run", "verdict": "", "kept": "", "summary": {}, "base": None, "loss_unit": "nats per token"}
+    return report_page(**(words | {"figures": FIGURES, "columns": ("source", "translation", "reference")} | lists | changes))
 
 
 def full(text: str = "plain") -> str:
-    score = {"name": text, "split": text, "value": 93.14, "low": 92.0, "high": 94.5, "signature": text}
+    score = Score(text, text, 93.14, 92.0, 94.5, 1, text)
     return report(
-        title=text, summary={text: text}, scores=[score], metrics=METRICS, samples=[(text, text, text)],
-        doctor=DOCTOR | {"origin": text}, maps=made(), next_steps=[text],
+        title=text, verdict=text, kept=text, summary={text: text}, scores=[score], base=([score], [score]), metrics=METRICS,
+        columns=(text, text, text), samples=[(text, text, text)], worst=[(text, text, text)], doctor=[doctor(text)], maps=made(), next_steps=[text],
     )  # fmt: skip
 
 
@@ -123,22 +128,22 @@ def test_a_map_that_does_not_fit_its_labels() -> None:
 
 def test_blank_states() -> None:
     page = attention_page([], "title")
-    assert "This model has no attention: its decoder sees the source only through one state." in page
+    assert "This model has no attention." in page
     assert 'id="maps"' not in page
     text = Reader(report()).text
-    for words in ("No test set has been scored", "No training step", "Nothing yet: samples come", "no attention", "not been examined"):
+    for words in ("Nothing has been scored yet", "No training step", "Nothing yet: samples come", "not been examined"):
         assert words in text
     assert "type next" not in text
     only_training = Reader(report(metrics=METRICS[:2])).text
-    assert "Loss" in only_training and "Validation scores" not in only_training
+    assert "Loss" in only_training and "0 to 100" not in only_training
 
 
 def test_report_tells_scores_samples_findings_and_commands() -> None:
     text = Reader(full()).text
     assert "93.1" in text and "95 % interval 92.0 to 94.5" in text
     assert "1,200 pairs, 1 dropped" in text and "1 pair <odd>" in text and "line 7: <b>x</b>" in text
-    assert "From the last validation, at step 2." in Reader(report(metrics=METRICS)).text
-    nothing = {"name": "BLEU", "split": "test", "value": float("nan"), "low": 0.0, "high": 0.0, "signature": ""}
+    assert "What it remembers" in text and "Where it is worst" in text and "Weights kept: plain." in text
+    nothing = Score("test", "BLEU", float("nan"), 0.0, 0.0)
     assert "–" in Reader(report(scores=[nothing])).text and "interval" not in Reader(report(scores=[nothing])).text
 
 
@@ -150,8 +155,8 @@ def test_curves_carry_the_values_of_the_metrics() -> None:
     ]  # fmt: skip
     (first, second), (third,) = loss["lines"]
     assert first[0] < second[0] == third[0] and first[1] < second[1] < third[1]  # to the right, and downwards
-    broken = [*METRICS, {"step": 3, "loss": float("nan"), "seconds": 99.0}, {"step": 4, "loss": None}]
-    assert [len(c.points) for chart in training_charts(broken) for c in chart.curves] == [2, 1, 1, 1]
+    broken = [*METRICS, Record(3, 99.0, float("nan")), Record(4, 99.0, None)]
+    assert [len(c.points) for chart in training_charts(broken, FIGURES, "nats") for c in chart.curves] == [2, 1, 1, 1]
 
 
 def test_long_curves_are_thinned_and_keep_their_mean() -> None:
@@ -185,4 +190,4 @@ def test_picture(tmp_path: Path) -> None:
 def test_picture_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no attention maps") as problem:
         picture([], tmp_path / "a.png", "title")
-    assert problem.value.hint == "this model has no attention: its decoder sees the source only through one state."
+    assert problem.value.hint == "this model has no attention."
