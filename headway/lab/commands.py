@@ -28,17 +28,39 @@ examples:
   headway lab errata                           what is printed, what is right, and the run that shows it"""
 
 
+ACTIONS = {
+    "list": "the experiments by module, with lecture, kind and cost",
+    "show": "the statement of an experiment, its assumptions, its source, its erratum if there is one",
+    "run": "run experiments: a table of measured against bound, a verdict and a figure",
+    "report": "one page with every figure, table, verdict and erratum",
+    "errata": "what is printed in the lectures, what is right, and the run that shows it, where there is one",
+    "docs": "the pages of docs/lab",
+}
+
+
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument("action", choices=["list", "show", "run", "report", "errata", "docs"], help="what to do; see the examples")
+    actions = p.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(p), title="what to do")
+    for name, about in ACTIONS.items():
+        _add_action(actions.add_parser(name, help=about, description=about, allow_abbrev=False), name)
+
+
+def _add_action(p: argparse.ArgumentParser, action: str) -> None:
+    """Every action has all values; those that it does not use are not offered."""
+    runs = action in ("run", "report", "docs")
     p.add_argument("names", nargs="*", help="experiments or modules: `headway lab list` names them")
-    p.add_argument("--all", action="store_true", help="run: every experiment")
-    p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="run: a parameter of the experiment; may be repeated")
-    p.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed gives the same numbers and figures (default 0)")
-    p.add_argument("--full", action="store_true", help="larger parameters")
-    p.add_argument("--network", metavar="FILE", help="run: a network of your own, the state_dict of a Sequential as .safetensors")
-    p.add_argument("--out", metavar="PATH", help=f"run, docs: a directory (run: {FOLDER}); report: a file (report.html)")
-    p.add_argument("--json", metavar="FILE", help="run: the results as JSON")
-    p.add_argument("--jobs", type=int, metavar="N", help="processes (default: one for each core)")
+    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    if runs:
+        p.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed gives the same numbers and figures (default 0)")
+        p.add_argument("--full", action="store_true", help="larger parameters")
+        p.add_argument("--jobs", type=int, metavar="N", help="processes (default: one for each core)")
+        place = {"run": f"a directory for figures (default {FOLDER})", "report": "the page (default report.html)", "docs": "a directory (default docs/lab)"}
+        p.add_argument("--out", metavar="PATH", help=place[action])
+    if action == "run":
+        p.add_argument("--all", action="store_true", help="every experiment")
+        p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the experiment; may be repeated")
+        p.add_argument("--network", metavar="FILE", help="a network of your own, the state_dict of a Sequential as .safetensors")
+        p.add_argument("--json", metavar="FILE", help="the results as JSON")
+    p.set_defaults(**{name: value for name, value in {"seed": 0, "full": False}.items() if not runs})
 
 
 def do_lab(a: argparse.Namespace) -> int:
