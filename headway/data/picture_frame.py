@@ -47,10 +47,8 @@ class Frame:
         return cls(images.shape[1], images.shape[2], tuple(mean.tolist()), tuple(deviation.tolist()))
 
     def fit(self, pictures: Pictures) -> Pictures:
-        """The pictures in this size and with these channels; those that had them already are untouched."""
-        if pictures.images.shape[1:] == (self.height, self.width, self.channels):
-            return pictures
-        return replace(pictures, images=resize(pictures.images, self.height, self.width, self.channels))
+        """The pictures in this size and with these channels."""
+        return resize(pictures, self.height, self.width, self.channels)
 
     def scale(self, images: UInt8[np.ndarray, "b y x c"]) -> Float[Tensor, "b c y x"]:
         mean, deviation = (torch.tensor(value).view(-1, 1, 1) for value in (self.mean, self.deviation))
@@ -79,13 +77,13 @@ class Frame:
         return images, notes
 
 
-def resize(
-    images: UInt8[np.ndarray, "n y x c"], height: int, width: int, channels: int
-) -> UInt8[np.ndarray, "n {height} {width} {channels}"]:
-    """Each picture in another size (bilinear, as files are read), grey or in colour."""
-    made = np.zeros((len(images), height, width, channels), dtype=np.uint8)
-    for i, image in enumerate(images):
+def resize(pictures: Pictures, height: int, width: int, channels: int) -> Pictures:
+    """Each picture in another size (bilinear, as files are read), grey or in colour; as it is if it is so already."""
+    if pictures.images.shape[1:] == (height, width, channels):
+        return pictures
+    made = np.zeros((len(pictures), height, width, channels), dtype=np.uint8)
+    for i, image in enumerate(pictures.images):
         picture = Image.fromarray(image[..., 0] if image.shape[2] == 1 else image)
         picture = picture.convert("L" if channels == 1 else "RGB").resize((width, height), Image.Resampling.BILINEAR)
         made[i] = np.asarray(picture).reshape(height, width, channels)
-    return made
+    return replace(pictures, images=made)

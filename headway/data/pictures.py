@@ -26,6 +26,11 @@ class Pictures:
     def __len__(self) -> int:
         return len(self.images)
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The class of each picture, by name."""
+        return tuple(self.classes[label] for label in self.labels.tolist())
+
     def select(self, rows: Sequence[int]) -> "Pictures":
         """These pictures alone, with the same classes."""
         index, had_another_size = np.asarray(rows, dtype=np.int64), set(self.resized)

@@ -2,7 +2,8 @@
 
     loss = -log p(y | x),  p = softmax(logits)            score = accuracy - loss / 1000
 
-So of equally accurate weights the surer ones are kept. With fewer than 100 examples the accuracy moves in steps of more than a hundredth, so the loss alone decides.
+So of equally accurate weights the surer ones are kept. With fewer than 100 examples the accuracy moves in steps of more
+than a hundredth, and the loss alone decides.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -118,10 +118,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Classification":
         """Learn the vocabulary and the classes, or take them over from the run that this one begins with."""
         texts, labels = list(corpus.train.column("text")), corpus.train.column("label")
-        if base is not None:
-            tokenizer = tokenizer_of(base.task, "source")
-        else:
-            tokenizer = train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
+        taken = tokenizer_of(base.task, "source") if base else None
+        tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
         lengths = np.array([len(ids) for ids in tokenizer.encode(texts)])
         cut, median = int((lengths > data.longest).sum()), int(np.median(np.minimum(lengths, data.longest)))
         seen = Seen(median, cut, "".join(sorted(set().union(*texts))))
