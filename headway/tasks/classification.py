@@ -110,7 +110,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         )
         words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
         size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
-        usual = (2e-3 if t.optimizer == "muon" else 5e-4) * (1.0 if base is None else gentler(len(texts)))
+        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(texts)))
         settled = dataclasses.replace(data, vocabulary=size)
         return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 
