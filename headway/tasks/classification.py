@@ -99,10 +99,11 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         data, t = recipe.data, recipe.training
         texts = corpus.train.column("text")
         grade = (len(texts) >= 2000) + (len(texts) >= 50_000)
-        hurried = t.minutes is not None and t.minutes < 5
+        narrow = grade == 2 and t.minutes is not None and t.minutes < 5
+        before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
         model = sized(
             recipe.model or Choice(cls.model),
-            width=(64, 128, 256)[max(0, grade - (hurried and grade == 2))],
+            width=before if isinstance(before, int) else (64, 128, 256)[grade - narrow],
             depth=(1, 2, 3)[grade],
             inner=4,
             head_width=32,

@@ -145,6 +145,20 @@ def test_a_run_begins_with_another(sentiment: Path, tmp_path: Path) -> None:
     assert all(np.allclose(now[name], tensor, atol=1e-6) for name, tensor in before.items())
 
 
+def test_a_run_begins_with_a_language_model(table: Path, tmp_path: Path) -> None:
+    """Another task, another model: the tokenizer and the embedding are taken over, the model is the task's own."""
+    (tmp_path / "story.txt").write_text("".join(f"{text}.\n" for text, _ in reviews(200)), encoding="utf-8")
+    model = ["--model.width", "48", "--model.depth", "1", "--vocabulary", "300"]
+    first = ["train", "language", "--text", str(tmp_path / "story.txt"), *model, "--training.batch", "256", "--steps", "2"]
+    assert main([*first, "--quiet", "--out", str(tmp_path / "text")]) == 0
+    command = ["train", "classification", "--table", str(table), "--text", "review", "--label", "stars", "--training.rate", "1e-9"]
+    assert main([*command, "--from", str(tmp_path / "text"), "--steps", "1", "--quiet", "--out", str(tmp_path / "on")]) == 0
+    assert read_json(tmp_path / "on" / "plan.json")["model"]["name"] == "encoder"
+    assert (tmp_path / "on" / "tokenizer.json").read_bytes() == (tmp_path / "text" / "tokenizer.json").read_bytes()
+    before, now = (read_tensors(tmp_path / run / "weights.safetensors") for run in ("text", "on"))
+    assert np.allclose(now["embedding.weight"], before["embedding.weight"], atol=1e-6)
+
+
 def test_parts_that_a_person_brings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = reviews(120)
     names = ("text", "label")
