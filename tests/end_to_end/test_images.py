@@ -65,7 +65,7 @@ def test_the_run_keeps_what_it_needs(trained: Path) -> None:
     assert {name: len(part["images"]) for name, part in parts.items()} == {"validation": 60, "test": 60}
     assert all(np.bincount(part["labels"], minlength=10).tolist() == [6] * 10 for part in parts.values()), "the split is stratified"
     report = (trained / "report.html").read_text(encoding="utf-8")
-    assert "macro F1" in report and ".png" in report
+    assert "macro F1" in report and ".png" in report and "most frequent confusions" in report
 
 
 def test_the_frame_is_mean_and_deviation() -> None:
