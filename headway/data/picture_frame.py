@@ -1,6 +1,6 @@
 """How pictures come to a model: in one size, each channel with mean 0 and deviation 1 over the training part.
 
-    x_c = (v_c / 255 - mean_c) / deviation_c            v a byte, c the channel
+x_c = (v_c / 255 - mean_c) / deviation_c            v a byte, c the channel
 """
 
 from collections.abc import Sequence

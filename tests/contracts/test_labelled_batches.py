@@ -1,4 +1,4 @@
-"""What batches of labelled examples owe: each example once per epoch, within the budget, a function of (seed, n) alone."""
+"""What batches of labelled examples owe: each once per epoch, within the budget, a function of (seed, n) alone."""
 
 import collections
 
@@ -24,7 +24,9 @@ def texts(lengths: list[int], budget: int = 100, seed: int = 1) -> TextBatches:
 def pictures(count: int, rows: int, seed: int = 1) -> PictureBatches:
     """Picture i is of the grey i, and its class is i."""
     images = np.broadcast_to(np.arange(count, dtype=np.uint8)[:, None, None, None], (count, 3, 5, 1))
-    return PictureBatches(np.ascontiguousarray(images), np.arange(count), rows=rows, seed=seed, frame=Frame(3, 5, (0.0,), (1.0,)))
+    return PictureBatches(
+        np.ascontiguousarray(images), np.arange(count), rows=rows, seed=seed, frame=Frame(3, 5, (0.0,), (1.0,))
+    )
 
 
 def examples(batch: LabelledBatch) -> list[int]:
@@ -48,7 +50,8 @@ def test_every_text_once_and_within_the_budget(lengths: list[int], budget: int, 
     assert all(batch.inputs[0].numel() <= budget or len(batch.labels) == 1 for batch in found)
     assert b.largest().inputs[0].shape[1] == max(lengths)
     rows = [(rows.tolist(), examples(batch)) for rows, batch in b.in_order()]
-    assert all(which == labels for which, labels in rows) and sorted(sum((r for r, _ in rows), [])) == list(range(len(lengths)))
+    assert all(which == labels for which, labels in rows)
+    assert sorted(i for which, _ in rows for i in which) == list(range(len(lengths)))
 
 
 @settings(max_examples=40)

@@ -1,4 +1,4 @@
-"""Image classification from the command line: train, classify, evaluate, begin with another run, resume, and what goes wrong."""
+"""Image classification from the command line: train, classify, evaluate, resume, and what goes wrong."""
 
 import json
 import re
@@ -15,6 +15,7 @@ import headway as package
 from headway.cli import main
 from headway.core.errors import DataError, RunError
 from headway.core.files import read_json, read_tensors
+from headway.data.picture_files import read_pictures
 from headway.data.picture_frame import Frame
 from headway.report.summary import summarise
 from headway.training.loop import Loop
@@ -60,10 +61,14 @@ def test_the_run_keeps_what_it_needs(trained: Path) -> None:
     frame = read_json(trained / "frame.json")
     assert (frame["height"], frame["width"]) == (8, 8)
     values = digits()[0][:600] / 255
-    assert frame["mean"] == pytest.approx([values.mean()], abs=0.01) and frame["deviation"] == pytest.approx([values.std()], abs=0.01)
+    assert frame["mean"] == pytest.approx([values.mean()], abs=0.01) and frame["deviation"] == pytest.approx(
+        [values.std()], abs=0.01
+    )
     parts = {p.stem: read_tensors(p) for p in (trained / "held_out").iterdir()}
     assert {name: len(part["images"]) for name, part in parts.items()} == {"validation": 60, "test": 60}
-    assert all(np.bincount(part["labels"], minlength=10).tolist() == [6] * 10 for part in parts.values()), "the split is stratified"
+    assert all(np.bincount(part["labels"], minlength=10).tolist() == [6] * 10 for part in parts.values()), (
+        "the split is stratified"
+    )
     report = (trained / "report.html").read_text(encoding="utf-8")
     assert "macro F1" in report and ".png" in report and "most frequent confusions" in report
 
@@ -97,7 +102,11 @@ def test_classify_a_picture(trained: Path, tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     assert main(["classify", str(trained), str(tmp_path / "broken.png"), str(tmp_path / "none.png")]) == 2
     message = capsys.readouterr().err
-    assert "broken.png` cannot identify image file" in message and "there is no file" in message and "Traceback" not in message
+    assert (
+        "broken.png` cannot identify image file" in message
+        and "there is no file" in message
+        and "Traceback" not in message
+    )
 
 
 def test_evaluate_reads_every_format(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +115,9 @@ def test_evaluate_reads_every_format(trained: Path, tmp_path: Path, capsys: pyte
     write_folders(tmp_path / "folder", images, labels)
     np.savez(tmp_path / "digits.npz", x_train=images[:1], y_train=labels[:1], x_test=images, y_test=labels)
     (tmp_path / "p.idx").write_bytes(b"\0\0\x08\x03" + struct.pack(">3I", *images.shape) + images.tobytes())
-    (tmp_path / "l.idx").write_bytes(b"\0\0\x08\x01" + struct.pack(">I", len(labels)) + labels.astype(np.uint8).tobytes())
+    (tmp_path / "l.idx").write_bytes(
+        b"\0\0\x08\x01" + struct.pack(">I", len(labels)) + labels.astype(np.uint8).tobytes()
+    )
     found = []
     for source in (["--folder", "folder"], ["--npz", "digits.npz"], ["--idx", "p.idx", "--labels", "l.idx"]):
         given = [word if word.startswith("--") else str(tmp_path / word) for word in source]
@@ -115,7 +126,12 @@ def test_evaluate_reads_every_format(trained: Path, tmp_path: Path, capsys: pyte
         found.append((value["sizes"], value["scores"]))
     assert found[0] == found[1] == found[2] and found[0][0] == {"given": 100}
     predicted = package.load(trained).classify([str(p) for p in sorted((tmp_path / "folder").glob("*/*.png"))])
-    right = np.mean([f.label == p.parent.name for f, p in zip(predicted, sorted((tmp_path / "folder").glob("*/*.png")), strict=True)])
+    right = np.mean(
+        [
+            f.label == p.parent.name
+            for f, p in zip(predicted, sorted((tmp_path / "folder").glob("*/*.png")), strict=True)
+        ]
+    )
     assert found[0][1][0]["value"] == pytest.approx(right)
 
 
@@ -138,19 +154,40 @@ def test_idx_and_npz_are_trained_on(tmp_path: Path, suffix: str, capsys: pytest.
 def test_parts_and_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The test part of an archive is the test; pictures are brought to the size that is asked for."""
     images, labels = digits()
-    np.savez(tmp_path / "d.npz", x_train=images[:200], y_train=labels[:200], x_test=images[200:260], y_test=labels[200:260])
-    command = ["train", "images", "--npz", str(tmp_path / "d.npz"), "--size", "12", *SMALL, "--steps", "1", "--out", str(tmp_path / "run")]
+    np.savez(
+        tmp_path / "d.npz", x_train=images[:200], y_train=labels[:200], x_test=images[200:260], y_test=labels[200:260]
+    )
+    command = [
+        "train",
+        "images",
+        "--npz",
+        str(tmp_path / "d.npz"),
+        "--size",
+        "12",
+        *SMALL,
+        "--steps",
+        "1",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert main(command) == 0
     text = capsys.readouterr().out
     assert "held out: 20 for validation, 60 for test" in text and "pictures of 12 x 12 in grey, 10 classes" in text
     assert read_tensors(tmp_path / "run" / "held_out" / "test.safetensors")["images"].shape == (60, 12, 12, 1)
     write_folders(tmp_path / "own", images[300:340], labels[300:340])
-    command = words(tmp_path / "second", "--npz", str(tmp_path / "d.npz"), "--validation-folder", str(tmp_path / "own"), steps=1)
+    assert read_pictures(str(tmp_path / "own"), side=5).images.shape == (40, 5, 5, 1), (
+        "read in that size, not made so later"
+    )
+    command = words(
+        tmp_path / "second", "--npz", str(tmp_path / "d.npz"), "--validation-folder", str(tmp_path / "own"), steps=1
+    )
     assert main(command) == 0
     assert len(read_tensors(tmp_path / "second" / "held_out" / "validation.safetensors")["images"]) == 40
 
 
-def test_an_interrupted_run_ends_with_the_same_bits(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_ends_with_the_same_bits(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(words(tmp_path / "whole", "--folder", str(folder))) == 0
     advance = Loop._advance
 
@@ -179,7 +216,19 @@ def test_a_run_begins_with_another(trained: Path, folder: Path, tmp_path: Path) 
 
 
 def test_mlp_trains(folder: Path, tmp_path: Path) -> None:
-    command = ["train", "images", "--folder", str(folder), "--model", "mlp", "--steps", "2", "--quiet", "--out", str(tmp_path / "run")]
+    command = [
+        "train",
+        "images",
+        "--folder",
+        str(folder),
+        "--model",
+        "mlp",
+        "--steps",
+        "2",
+        "--quiet",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert main(command) == 0
     assert read_json(tmp_path / "run" / "plan.json")["model"]["name"] == "mlp"
 
@@ -195,11 +244,15 @@ def test_wrong_pictures_are_explained(folder: Path, tmp_path: Path, capsys: pyte
     one = tmp_path / "one"
     shutil.copytree(folder / "3", one / "3")
     assert main(words(tmp_path / "x", "--folder", str(one), steps=1)) == 2
-    assert "every picture has the label `3`: nothing to learn" in capsys.readouterr().err and not (tmp_path / "x").exists()
+    assert (
+        "every picture has the label `3`: nothing to learn" in capsys.readouterr().err and not (tmp_path / "x").exists()
+    )
     mixed = Path(shutil.copytree(folder, tmp_path / "mixed"))
     (mixed / "3" / "broken.png").write_bytes(b"no")
     assert main(["train", "images", "--folder", str(mixed), *SMALL, "--steps", "1", "--out", str(tmp_path / "y")]) == 0
-    assert "1 file that cannot be read" in (text := capsys.readouterr().out) and "`3/broken.png` cannot identify" in text
+    assert (
+        "1 file that cannot be read" in (text := capsys.readouterr().out) and "`3/broken.png` cannot identify" in text
+    )
     assert main(words(tmp_path / "z", "--folder", str(folder), "--npz", str(folder), steps=1)) == 2
     assert "exclude each other" in capsys.readouterr().err
     assert main(words(tmp_path / "z", steps=1)) == 2
@@ -233,7 +286,17 @@ def test_damage_is_reported(trained: Path, tmp_path: Path, name: str, content: b
 def test_quality_on_digits(tmp_path: Path) -> None:
     """All 1,797 digits, a third of a minute."""
     write_folders(tmp_path / "digits", *digits())
-    command = ["train", "images", "--folder", str(tmp_path / "digits"), "--minutes", "0.33", "--quiet", "--out", str(tmp_path / "run")]
+    command = [
+        "train",
+        "images",
+        "--folder",
+        str(tmp_path / "digits"),
+        "--minutes",
+        "0.33",
+        "--quiet",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert main(command) == 0
     accuracy = next(s for s in package.load(tmp_path / "run").scores if s.name == "accuracy")
     assert accuracy.part == "test" and accuracy.value >= 0.95

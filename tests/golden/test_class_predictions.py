@@ -45,14 +45,16 @@ def test_figures_are_those_of_scikit_learn() -> None:
 
 
 def test_accuracy_ranks_and_the_loss_breaks_ties_or_decides_for_few() -> None:
-    many, few = predictions(300), predictions(99)
-    surer = Predictions(np.log(np.eye(3)[many.predicted] * 0.97 + 0.01), many.true, NAMES)
-    better = Predictions(many.logs, np.where(np.arange(300) < 3, many.predicted, many.true), NAMES)
-    values = [p.validation(str) for p in (many, surer, better, few)]
-    assert values[0].figures["accuracy"] == values[1].figures["accuracy"]
-    assert (values[1].score > values[0].score) == (values[1].figures["loss"] < values[0].figures["loss"])
-    assert values[2].score > max(values[0].score, values[1].score), "one more right answer outweighs any usual loss"
-    assert values[3].score == -values[3].figures["loss"]
+    true = np.arange(300) % 3
+
+    def score(wrong: int, confidence: float, count: int = 300) -> float:
+        answers = np.where(np.arange(300) < wrong, (true + 1) % 3, true)
+        logs = np.log(np.eye(3)[answers] * (confidence - (1 - confidence) / 2) + (1 - confidence) / 2)
+        return Predictions(logs[:count], true[:count], NAMES).validation(str).score
+
+    assert score(5, 0.4) > score(6, 0.97), "one more right answer outweighs a far lower loss"
+    assert score(5, 0.9) > score(5, 0.8), "of equally accurate weights the surer"
+    assert score(5, 0.4, 99) < score(6, 0.97, 99), "few examples are ranked by the loss"
 
 
 def test_answers_come_back_in_the_order_of_the_examples() -> None:
@@ -62,9 +64,11 @@ def test_answers_come_back_in_the_order_of_the_examples() -> None:
     found = Predictions.of(Counts(), batches, NAMES)
     assert found.predicted.tolist() == [0, 1, 2, 0, 1] and found.true.tolist() == [0, 1, 2, 0, 0]
     assert found.samples(lambda i: f"text {i}", 2)[0][:3] == ("text 4", "fair", "bad"), "the wrong answer comes first"
-    assert found.samples(lambda i: f"text {i}", 2)[1][:3] == ("text 1", "fair", "fair"), "then the least sure of the right ones"
+    assert found.samples(lambda i: f"text {i}", 2)[1][:3] == ("text 1", "fair", "fair"), (
+        "then the least sure of the right ones"
+    )
     (first, *_) = found.classified([("a note",)] * 5)
-    assert first.label == "bad" and list(first.probabilities)[0] == "bad" and first.warnings == ("a note",)
+    assert first.label == "bad" and next(iter(first.probabilities)) == "bad" and first.warnings == ("a note",)
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -88,9 +92,13 @@ def test_the_verdict_compares_with_the_most_frequent_class() -> None:
 
     assert judged(np.zeros(100, dtype=int)).startswith("no better than always answering `bad` (70.0% right)")
     assert judged(np.where(np.arange(100) < 22, 2, true)).startswith("no better than"), "78 of 100 may be chance"
-    assert judged(np.where(np.arange(100) < 12, 2, true)).startswith("right for 88.0% of the examples; always answering `bad`")
+    assert judged(np.where(np.arange(100) < 12, 2, true)).startswith(
+        "right for 88.0% of the examples; always answering `bad`"
+    )
     wrong = np.where(np.arange(100) < 12, 2, np.where(np.arange(100) == 75, 0, true))
-    made = Predictions(np.log(np.eye(3)[wrong] * 0.97 + 0.01), true, NAMES).judgement("test", "bad", str, {}, "texts", ("cut",))
+    made = Predictions(np.log(np.eye(3)[wrong] * 0.97 + 0.01), true, NAMES).judgement(
+        "test", "bad", str, {}, "texts", ("cut",)
+    )
     assert made.notes == ("most frequent confusions: `bad` taken for `good` 12 x, `fair` taken for `bad` 1 x", "cut")
 
 
@@ -98,4 +106,6 @@ def test_classes_of_another_run_are_kept_if_it_knows_them_all() -> None:
     base = types.SimpleNamespace(classes=Classes(("x", "c", "a"), (1, 1, 1)))
     assert Classes.of(["a", "c", "a"], base) == Classes(("x", "c", "a"), (0, 1, 2))
     assert Classes.of(["a", "c", "b"], base) == Classes(("a", "b", "c"), (1, 1, 1))
-    assert Classes.of(["b", "a"], object()) == Classes(("a", "b"), (1, 1)) and Classes.of(["b", "b", "a"]).majority == "b"
+    assert (
+        Classes.of(["b", "a"], object()) == Classes(("a", "b"), (1, 1)) and Classes.of(["b", "b", "a"]).majority == "b"
+    )
