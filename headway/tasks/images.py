@@ -106,7 +106,7 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
             dropout=(0.3, 0.2, 0.1)[grade],
             more={"filters": 32 if side <= 32 and grade else 16, "kernel": 5 if 16 <= side <= 32 else 3},
         )
-        usual = (2e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
+        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
         return Proposal(recipe.data, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 
     @classmethod
