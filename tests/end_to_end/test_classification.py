@@ -1,5 +1,6 @@
 """Text classification from the command line: train, classify, evaluate, resume, and what goes wrong."""
 
+import io
 import json
 import random
 import re
@@ -240,6 +241,23 @@ def test_parts_that_a_person_brings(tmp_path: Path, capsys: pytest.CaptureFixtur
         and "learning from 80 texts; held out: 40 for validation" in text
     )
     assert "validation part (40 texts, which the weights were chosen by)" in text
+
+
+def test_a_table_from_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its format is found from its first line, and the run keeps it, so that it can be resumed."""
+    rows = [("text", "label"), *reviews(60)]
+    formats = {
+        "tsv": "\n".join("\t".join(row) for row in rows),
+        "csv": "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows),
+        "jsonl": "\n".join(json.dumps({"text": text, "label": label}) for text, label in rows[1:]),
+    }
+    for name, text in formats.items():
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
+        command = ["train", "classification", "--table", "-", *SMALL, "--steps", "1", "--quiet"]
+        assert main([*command, "--out", str(tmp_path / name)]) == 0
+        assert (tmp_path / name / "standard_input").read_text() == text
+    marks = [read_json(tmp_path / name / "plan.json")["fingerprint"] for name in formats]
+    assert marks[0] == marks[1] == marks[2]
 
 
 def test_recognised_by_data_check(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
