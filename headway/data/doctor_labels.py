@@ -1,12 +1,13 @@
 """The doctor of labelled texts: are there several classes, enough of each, and labels that can be believed?
 
-Dropped, reported:  rows without a text or without a label.
+Dropped, reported:  rows without a text or without a label; rows whose text is held out.
 Kept, reported:     duplicates; the same text under different labels (an annotator erred, or both are right);
                     rare classes, and one class that is nearly everything; damaged characters.
 An error:           one class only, because there is nothing to learn.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Set
 
 import numpy as np
 
@@ -23,8 +24,13 @@ NEARLY_ALL = 0.9  # of the examples
 MANY_CLASSES = 0.5  # classes per example: such a column holds no classes
 
 
-def examine_labels(table: Table, text: str, label: str, least: int = LEAST_ROWS) -> tuple[Table, Report]:
-    """The rows that have a text in column `text` and a class in column `label`, and what was found."""
+def examine_labels(
+    table: Table, text: str, label: str, least: int = LEAST_ROWS, held_out: Set[str] = frozenset()
+) -> tuple[Table, Report]:
+    """The rows that have a text in column `text` and a class in column `label`, and what was found.
+
+    `held_out` are texts that the model is to be judged by: nothing is learned from them.
+    """
     texts, labels = table.column(text), table.column(label)
     seen = Examination(table.lines, "row", lambda i: f"{excerpt(labels[i], 20)}: {excerpt(texts[i], 56)}")
     seen.report_unreadable(table.problems)
@@ -34,6 +40,8 @@ def examine_labels(table: Table, text: str, label: str, least: int = LEAST_ROWS)
     seen.drop(
         "empty-label", np.array([is_blank(cell) for cell in labels], dtype=bool), f"with nothing in column `{label}`"
     )
+    hidden = np.array([cell in held_out for cell in texts], dtype=bool)
+    seen.drop("held-out", hidden, "whose text is also in the held-out tables")
     kept = np.flatnonzero(seen.alive).tolist()
     if not kept:
         reasons = "; ".join(finding.message for finding in seen.finish())

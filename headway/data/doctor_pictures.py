@@ -18,7 +18,7 @@ LEAST_PICTURES = 200  # with fewer a model learns them by heart
 
 def examine_pictures(pictures: Pictures, least: int = LEAST_PICTURES) -> Report:
     """What is odd about the pictures."""
-    labels = tuple(pictures.classes[label] for label in pictures.labels.tolist())
+    labels = pictures.label_names
     every = list(range(len(pictures)))
     numbers = [i + 1 for i in every]
     seen = Examination(numbers, "picture", lambda i: f"{excerpt(labels[i], 20)}: {pictures.names[i]}", "picture")

@@ -25,15 +25,15 @@ def picture_parts(path: str) -> tuple[str, ...]:
     return tuple(find_parts(path))
 
 
-def read_pictures(path: str, part: str = "train") -> Pictures:
-    """The pictures of one part."""
-    parts = find_parts(path)
+def read_pictures(path: str, part: str = "train", side: int | None = None) -> Pictures:
+    """The pictures of one part; those of a folder are read `side` pixels wide and high, if that is given."""
+    parts = find_parts(path, side)
     if part not in parts:
         raise DataError(f"{display_name(path)} has no part `{part}`", f"its parts are {list_names(parts)}.")
     return parts[part]()
 
 
-def find_parts(path: str) -> Parts:
+def find_parts(path: str, side: int | None = None) -> Parts:
     """Part -> what reads it; no picture is read yet."""
     root = Path(path)
     if not root.exists():
@@ -41,7 +41,7 @@ def find_parts(path: str) -> Parts:
         raise DataError(f"there is no file or folder `{path}`", hint)
     if root.is_dir():
         idx = sorted(file for file in root.iterdir() if IDX_IMAGES in file.name)
-        return find_idx(idx, path) if idx else find_folders(root)
+        return find_idx(idx, path) if idx else find_folders(root, side)
     if root.suffix == ".npz":
         return find_npz(root)
     if IDX_IMAGES in root.name:

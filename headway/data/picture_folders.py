@@ -1,6 +1,6 @@
 """Pictures from a folder with one folder per class: PNG and JPEG.
 
-All are brought to one size, the most frequent one; others are resized and reported. They stay grey if all of them are
+All are brought to one size, the most frequent one or `side` x `side`; others are resized and reported. They stay grey if all of them are
 grey, otherwise all become colour. Headers are read first, so that memory holds the final array and one picture.
 """
 
@@ -24,7 +24,7 @@ BROKEN = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)  # wha
 Parts = dict[str, Callable[[], Pictures]]
 
 
-def find_folders(root: Path) -> Parts:
+def find_folders(root: Path, side: int | None = None) -> Parts:
     """The folders `train`, `validation` and `test` if there are any, otherwise the whole folder as `train`."""
     there = {folder.name.lower(): folder for folder in folders_in(root)}
     parts = {part: there[name] for part, names in PARTS.items() for name in names if name in there}
@@ -33,14 +33,14 @@ def find_folders(root: Path) -> Parts:
     if not classes:
         expected = "expected one folder of PNG or JPEG files for each class, named after the class."
         raise DataError(f"there are no folders in `{root}`", expected)
-    return {part: partial(read_folder, folder, classes, str(root)) for part, folder in parts.items()}
+    return {part: partial(read_folder, folder, classes, str(root), side) for part, folder in parts.items()}
 
 
 def folders_in(root: Path) -> list[Path]:
     return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
-def read_folder(root: Path, classes: Sequence[str], origin: str) -> Pictures:
+def read_folder(root: Path, classes: Sequence[str], origin: str, side: int | None = None) -> Pictures:
     files: list[tuple[int, Path, int]] = []
     bad: list[Problem] = []
     for path in sorted(path for name in classes for path in (root / name).rglob("*") if path.is_file()):
@@ -59,7 +59,7 @@ def read_folder(root: Path, classes: Sequence[str], origin: str) -> Pictures:
         raise DataError(
             f"there are no pictures in `{root}`", f"expected PNG or JPEG files in {list_names(classes[:5])}."
         )
-    size = most_frequent([header[3] for header in headers])
+    size = (side, side) if side else most_frequent([header[3] for header in headers])
     mode = "L" if all(header[4] in GREY for header in headers) else "RGB"
     images = np.zeros((len(headers), size[1], size[0], len(mode)), dtype=np.uint8)
     labels: list[int] = []

@@ -26,6 +26,11 @@ class Pictures:
     def __len__(self) -> int:
         return len(self.images)
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The class of each picture, by name."""
+        return tuple(self.classes[label] for label in self.labels.tolist())
+
     def select(self, rows: Sequence[int]) -> "Pictures":
         """These pictures alone, with the same classes."""
         index, had_another_size = np.asarray(rows, dtype=np.int64), set(self.resized)
@@ -36,7 +41,7 @@ class Pictures:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over shape, names of the classes, pixels and labels."""
-        digest = hashlib.sha256(repr(0).encode())
+        digest = hashlib.sha256(repr((self.images.shape, self.classes)).encode())
         digest.update(np.ascontiguousarray(self.images).data)
         digest.update(np.ascontiguousarray(self.labels.astype("<i8")).data)
         return digest.hexdigest()

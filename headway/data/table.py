@@ -56,7 +56,7 @@ class Table:
 def read_table(path: str, wanted: Sequence[str]) -> Table:
     """All columns of a table that has those which are `wanted`. Numbers as names say that the table has no header."""
     file = InputFile(str(path))
-    reader = READERS.get(file.suffix)
+    reader = READERS.get(file.suffix or guess_format(file))
     if reader is None or reader.rows is None:
         message = f"cannot read a table from {file}; known are {', '.join(TABLES)}, each also with .gz"
         raise DataError(message, "save the table as CSV, or rename the file to what it is.")
@@ -79,6 +79,12 @@ def read_table(path: str, wanted: Sequence[str]) -> Table:
     for name in wanted:
         table.column(name)
     return table
+
+
+def guess_format(file: InputFile) -> str:
+    """The format of standard input, or of a file whose name has no suffix, by its first line."""
+    first = next(iter(file.blocks()), "").lstrip("\n").partition("\n")[0]
+    return ".jsonl" if first.startswith("{") else ".tsv" if "\t" in first else ".csv"
 
 
 def name_columns(header: list[str], file: InputFile) -> list[str]:

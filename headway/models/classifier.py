@@ -6,14 +6,19 @@
 A model is given the arguments of its own kind, by `reads`: `tokens` or `pictures`.
 """
 
+from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @runtime_checkable
 class Classifier(Protocol):
+    training: bool
+
+    def parameters(self) -> Iterator[nn.Parameter]: ...
+
     def __call__(self, *inputs: Tensor) -> Float[Tensor, "b d"]: ...
 
     def logits(self, hidden: Float[Tensor, "b d"]) -> Float[Tensor, "b c"]: ...

@@ -29,12 +29,13 @@ def report_page(
     doctor: Sequence[Report],
     maps: Sequence[Map],
     next_steps: Sequence[str],
+    notes: Sequence[str] = (),
 ) -> str:
     """The page, from plain values; whatever is missing yet is said to be missing."""
     drawn = [chart.draw() for chart in training_charts(metrics, figures, loss_unit)]
     curves = "".join(figure for figure, _ in drawn)
     sections = {
-        "Scores": cards(scores) or blank("Nothing has been scored yet."),
+        "Scores": (cards(scores) or blank("Nothing has been scored yet.")) + note_list(notes),
         "What it remembers": remembered(*base) if base else "",
         "Training": f'<div class="charts">{curves}</div>' if drawn else blank("No training step has been recorded yet."),
         "Samples": sample_table(columns, samples) or blank("Nothing yet: samples come with the first validation."),
@@ -60,6 +61,11 @@ def cards(scores: Sequence[Score]) -> str:
         small = f"{interval}<small><code>{signature}</code></small>"
         made.append(f'<div class="panel">{name}<div class="value">{value_text(score.value, score.digits)}</div>{small}</div>')
     return f'<div class="cards">{"".join(made)}</div>' if made else ""
+
+
+def note_list(notes: Sequence[str]) -> str:
+    """What else a person should know of the scores."""
+    return "".join(f'<p class="soft">Note: {escape(note)}.</p>' for note in notes)
 
 
 def value_text(value: float | None, digits: int) -> str:

@@ -45,6 +45,7 @@ def summarise(run: Run) -> Summary:
         doctor=read_doctor(run.folder),
         maps=first_maps(run, judgement),
         next_steps=steps,
+        notes=judgement.notes,
     )
     write_text(run.folder / "report.html", page)
     return Summary(judgement, terminal_text(run, judgement, base, steps))

@@ -21,7 +21,7 @@ from typing import IO
 import torch
 from torch import nn
 
-from headway.core import machine
+from headway.core import machine, registry
 from headway.core.config import Choice, difference, replaced, to_json
 from headway.core.device import choose_device
 from headway.core.errors import DataError, DiskError, RunError, UsageError, raise_all
@@ -189,7 +189,7 @@ def _planned(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Cor
     device = choose_device(recipe.device)
     recipe = dataclasses.replace(recipe, training=planning.budget_of(recipe.training))
     base = _base(Path(recipe.start)) if recipe.start else None
-    recipe = dataclasses.replace(recipe, model=_chosen_model(recipe, kind.model, base))
+    recipe = dataclasses.replace(recipe, model=_chosen_model(recipe, kind, base))
     proposal = kind.propose(recipe, corpus, base)
     if base is None:
         progress.say("learning what the data holds ...")
@@ -234,10 +234,13 @@ def _base(folder: Path) -> Base:
     return Base(folder, kind.load(plan.data, folder), plan.data, plan.model)
 
 
-def _chosen_model(recipe: Recipe[object], default: str, base: Base | None) -> Choice:
-    """The model that was asked for; without a word that of the run it begins with, or the task's default."""
+def _chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None) -> Choice:
+    """The model that was asked for; without a word that of the run it begins with, if it fits, or the task's default."""
     if base is None:
-        return recipe.model or Choice(default)
+        return recipe.model or Choice(kind.model)
+    facts = registry.get("models", base.model.name).facts
+    if recipe.model is None and (facts.get("reads"), facts.get("gives")) != (kind.reads, kind.gives):
+        return Choice(kind.model)
     asked = recipe.model or Choice(base.model.name)
     same = asked.name == base.model.name
     return Choice(asked.name, base.model.options | asked.options) if same else asked

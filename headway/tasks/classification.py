@@ -1,0 +1,258 @@
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.core.config import Choice, from_json, require
+from headway.core.errors import ConfigError, RunError, UsageError
+from headway.core.files import read_json, write_json
+from headway.data.labelled_batches import LabelledBatch, TextBatches
+from headway.data.table import Table
+from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.layers.attention.attend import recorded
+from headway.models.classifier import Classifier
+from headway.tasks.answers import FIGURES, Predictions, label_loss
+from headway.tasks.labelled_texts import collect_texts, guess_columns, read_held_out, read_texts, write_held_out
+from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.recipe import Proposal, Recipe
+from headway.tasks.shell import quote
+from headway.tasks.sizing import gentler, sized
+from headway.tasks.task import Base, Classified, Judgement, Loss, Map, Task, Validation
+from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+
+BATCH = 64  # texts that are judged or classified at once
+SAMPLE = 300  # characters of a text in a sample
+
+
+@dataclass(frozen=True)
+class Data:
+    table: str | None = None  # one text and its class per row: .tsv .csv .jsonl .parquet, `-` for standard input
+    text: str | None = None  # the column of the texts, by name or number (default: `text`)
+    label: str | None = None  # the column of the classes, by name or number (default: `label`)
+    validation_table: str | None = None  # held-out rows to choose the best weights by; without them a part is set apart
+    test_table: str | None = None  # held-out rows to judge the end result by; without them a part is set apart
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads
+    vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
+    longest: int = 512  # tokens; longer texts are cut and reported
+    smoothing: float = 0.0  # label smoothing
+
+    def __post_init__(self) -> None:
+        require(
+            (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
+            (self.longest >= 1, "`--longest` must be at least 1"),
+            (0 <= self.smoothing < 1, f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+        )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What training has seen: the median length of its texts in tokens, how many were cut, and all characters."""
+
+    median: int
+    cut: int
+    characters: str
+
+
+class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier]):
+    """Text classification: a text in, the probability of each class out.
+
+    loss: cross-entropy of the class; figures: accuracy, macro F1 and loss of held-out texts.
+    """
+
+    aliases = ("text classification", "sentiment analysis", "topic classification", "document classification")
+    reads, gives, model = "tokens", "one vector", "encoder"
+    unit, loss_unit = "examples", "nats per example"
+    figures = FIGURES
+    columns = ("input", "predicted", "true", "confidence")
+    uses = ("classify", "attention")
+    files = ("table", "validation_table", "test_table")
+    tested = ("table", "text", "label")
+
+    def __init__(self, data: Data, tokenizer: Tokenizer, classes: Classes, seen: Seen) -> None:
+        self.data, self.tokenizer, self.classes, self.seen = data, tokenizer, classes, seen
+
+    # -- data ----------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def collect(cls, data: Data, seed: int) -> LabelledCorpus[Table]:
+        if data.table is None:
+            hint = "`headway train classification --help` explains it."
+            raise UsageError("which texts? `--table`: one text and its class per row", hint)
+        parts = {"validation": data.validation_table, "test": data.test_table}
+        brought = {name: path for name, path in parts.items() if path is not None}
+        return collect_texts(data.table, data.text, data.label, brought, seed)
+
+    @classmethod
+    def recognise(cls, paths: Sequence[str]) -> Data | None:
+        found = guess_columns(paths[0]) if len(paths) == 1 else None
+        return Data(paths[0], *found) if found else None
+
+    @classmethod
+    def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[Table], base: Base | None) -> Proposal[Data]:
+        """Few texts want a small model and much dropout; a short budget a narrow one."""
+        data, t = recipe.data, recipe.training
+        texts = corpus.train.column("text")
+        grade = (len(texts) >= 2000) + (len(texts) >= 50_000)
+        narrow = grade == 2 and t.minutes is not None and t.minutes < 5
+        before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
+        model = sized(
+            recipe.model or Choice(cls.model),
+            width=before if isinstance(before, int) else (64, 128, 256)[grade - narrow],
+            depth=(1, 2, 3)[grade],
+            inner=4,
+            head_width=32,
+            dropout=(0.3, 0.2, 0.1)[grade],
+        )
+        words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
+        size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
+        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(texts)))
+        settled = dataclasses.replace(data, vocabulary=size)
+        return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
+
+    @classmethod
+    def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Classification":
+        """Learn the vocabulary and the classes, or take them over from the run that this one begins with."""
+        texts, labels = list(corpus.train.column("text")), corpus.train.column("label")
+        taken = tokenizer_of(base.task, "source") if base else None
+        tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
+        lengths = np.array([len(ids) for ids in tokenizer.encode(texts)])
+        cut, median = int((lengths > data.longest).sum()), int(np.median(np.minimum(lengths, data.longest)))
+        seen = Seen(median, cut, "".join(sorted(set().union(*texts))))
+        return cls(data, tokenizer, Classes.of(labels, base.task if base else None), seen)
+
+    def save(self, folder: Path) -> None:
+        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
+        self.classes.save(folder)
+        write_json(folder / "seen.json", asdict(self.seen))
+
+    @classmethod
+    def load(cls, data: Data, folder: Path) -> "Classification":
+        path = folder / "seen.json"
+        try:
+            seen = from_json(Seen, read_json(path), str(path))
+        except ConfigError as problem:
+            raise RunError(problem.message, problem.hint) from problem
+        return cls(data, load_tokenizer(folder / "tokenizer.json"), Classes.load(folder), seen)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"vocabulary": self.tokenizer.size, "classes": len(self.classes.names)}
+
+    def describe(self) -> str:
+        cut = f", {self.seen.cut:,} training texts cut to {self.data.longest} tokens" if self.seen.cut else ""
+        return f"{self.tokenizer.kind} vocabulary of {self.tokenizer.size:,}, {self.classes.describe()}{cut}"
+
+    # -- training ------------------------------------------------------------------------------------------------------
+
+    def prepare(self, corpus: LabelledCorpus[Table], folder: Path, batch: int, seed: int) -> TextBatches:
+        for part in corpus.held_out.values():  # a label that training lacks is reported now
+            self.classes.numbers(part.column("label"), part.origin)
+        write_held_out(corpus, folder)
+        return self._batches(corpus.train, batch, seed)
+
+    def _batches(self, part: Table, batch: int, seed: int = 0) -> TextBatches:
+        """Batches of about `batch` texts: as many tokens as so many of mean length have."""
+        ids = self._encode(part.column("text"))
+        budget = round(batch * sum(map(len, ids)) / len(ids))
+        labels = self.classes.numbers(part.column("label"), part.origin)
+        return TextBatches(ids, labels, budget=budget, seed=seed, padding=self.tokenizer.pad)
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The first `longest` tokens of each text, then the end mark: so that no text is empty."""
+        return [[*ids[: self.data.longest], self.tokenizer.eos] for ids in self.tokenizer.encode(list(texts))]
+
+    def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
+        return label_loss(model, batch, self.data.smoothing)
+
+    def validate(self, model: Classifier, folder: Path) -> Validation:
+        part, batches = self._held_out(folder)["validation"]
+        texts = part.column("text")
+        return Predictions.of(model, batches, self.classes.names).validation(lambda i: texts[i][:SAMPLE])
+
+    def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
+        """The parts that the run keeps, read and encoded once."""
+        if folder not in self._parts:
+            found = read_held_out(folder)
+            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+        return self._parts[folder]
+
+    @cached_property
+    def _parts(self) -> dict[Path, dict[str, tuple[Table, TextBatches]]]:
+        return {}
+
+    # -- judging -------------------------------------------------------------------------------------------------------
+
+    def judge(self, model: Classifier, folder: Path) -> Judgement:
+        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
+        parts = self._held_out(folder)
+        name = "test" if "test" in parts else "validation"
+        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
+
+    def _judgement(
+        self, model: Classifier, name: str, part: Table, batches: TextBatches, sizes: dict[str, int]
+    ) -> Judgement:
+        texts = part.column("text")
+        cut = sum(len(ids) > self.data.longest for ids in self.tokenizer.encode(list(texts)))
+        notes = [f"{cut:,} texts are longer than {self.data.longest} tokens and were cut"] if cut else []
+        found = Predictions.of(model, batches, self.classes.names)
+        return found.judgement(name, self.classes.majority, lambda i: texts[i][:SAMPLE], sizes, "texts", notes)
+
+    def evaluate(self, model: Classifier, data: Data) -> Judgement:
+        """Scores of a table; its columns are named as in training unless they are given."""
+        if data.table is None:
+            hint = "`headway evaluate --help` explains it."
+            raise UsageError("which texts? `--table`: one text and its class per row", hint)
+        part = read_texts(data.table, data.text or self.data.text, data.label or self.data.label)[0]
+        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
+
+    def example(self) -> tuple[tuple[Tensor, ...], int]:
+        ids = torch.zeros(1, self.seen.median + 1, dtype=torch.long)
+        return (ids, torch.ones_like(ids, dtype=torch.bool)), 1
+
+    def commands(self, folder: str, judgement: Judgement) -> list[str]:
+        text = quote(" ".join(judgement.samples[0][0][:80].split()) if judgement.samples else "...")
+        return [
+            f"classify {folder} {text}",
+            f"evaluate {folder} --table test.tsv",
+            f"inspect {folder} {text} --out maps.html",
+        ]
+
+    # -- using ---------------------------------------------------------------------------------------------------------
+
+    def classify(self, model: Classifier, inputs: Sequence[str]) -> list[Classified]:
+        whole = self.tokenizer.encode(list(inputs))
+        part = Table({"text": tuple(inputs), "label": (self.classes.majority,) * len(inputs)}, (), "")
+        found = Predictions.of(model, self._batches(part, BATCH), self.classes.names)
+        return found.classified([self._warnings(text, len(ids)) for text, ids in zip(inputs, whole, strict=True)])
+
+    def _warnings(self, text: str, tokens: int) -> tuple[str, ...]:
+        """What should make a person look twice at an answer."""
+        warnings = []
+        if not text.strip():
+            warnings.append("the text is empty")
+        if unseen := {c for c in text if not c.isspace()} - set(self.seen.characters):
+            warnings.append(f"characters never seen in training: {' '.join(sorted(unseen)[:10])}")
+        if tokens > self.data.longest:
+            warnings.append(f"the text has {tokens:,} tokens, of which the first {self.data.longest:,} were read")
+        return tuple(warnings)
+
+    def attention(self, model: Classifier, text: str, target: str | None = None) -> tuple[list[Map], str]:
+        """Maps of every layer and head for a text, none if the model does not attend; and the class it names."""
+        ids = self._encode([text])[0]
+        device = next(iter(model.parameters())).device
+        source = torch.tensor([ids], device=device)
+        with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
+            model(source, torch.ones_like(source, dtype=torch.bool))
+        labels = tuple(self.tokenizer.pieces(ids))
+        found = []
+        for number, (name, calls) in enumerate(maps.items(), 1):
+            for weights in calls:
+                if tuple(weights.shape[-2:]) == (len(ids), len(ids)):  # windows and landmarks have shapes of their own
+                    found.append(Map(name, "encoder", number, weights[0].cpu().numpy(), labels, labels))
+        return found, self.classify(model, [text])[0].label

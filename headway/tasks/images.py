@@ -1,0 +1,207 @@
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.core.config import Choice, from_json, require
+from headway.core.errors import ConfigError, RunError, UsageError
+from headway.core.files import read_json, write_json
+from headway.data.labelled_batches import LabelledBatch, PictureBatches
+from headway.data.picture_arrays import IDX_IMAGES
+from headway.data.picture_folders import SUFFIXES
+from headway.data.picture_frame import Frame
+from headway.data.pictures import Pictures
+from headway.models.classifier import Classifier
+from headway.tasks.answers import FIGURES, Predictions, label_loss
+from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
+from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.recipe import Proposal, Recipe
+from headway.tasks.sizing import gentler, sized
+from headway.tasks.task import Base, Classified, Judgement, Loss, Task, Validation
+
+BATCH = 128  # pictures that are judged or classified at once
+FILE = "frame.json"
+
+
+@dataclass(frozen=True)
+class Data:
+    folder: str | None = None  # one folder of PNG or JPEG files per class; or such folders in `train` and `test`
+    npz: str | None = None  # or arrays of numpy: x_train, y_train (x_test, y_test); images, labels
+    idx: str | None = None  # or an idx file of pictures, the format of MNIST
+    labels: str | None = None  # the idx file of their labels (default: found beside the pictures)
+    validation_folder: str | None = None  # held-out pictures to choose the best weights by (default: a part)
+    test_folder: str | None = None  # held-out pictures to judge the end result by (default: a part)
+    size: int | None = None  # pictures are brought to this width and height in pixels (default: as most of them are)
+    smoothing: float = 0.0  # label smoothing
+
+    def __post_init__(self) -> None:
+        given = [path is not None for path in (self.folder, self.npz, self.idx)]
+        require(
+            (sum(given) <= 1, "`--folder`, `--npz` and `--idx` exclude each other"),
+            (self.labels is None or self.idx is not None, "`--labels` comes with `--idx`"),
+            (self.size is None or self.size >= 1, "`--size` must be at least 1"),
+            (0 <= self.smoothing < 1, f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+        )
+
+
+class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
+    """Image classification: a picture in, the probability of each class out.
+
+    loss: cross-entropy of the class; figures: accuracy, macro F1 and loss of held-out pictures.
+    """
+
+    aliases = ("image classification", "picture classification", "image recognition", "digit recognition")
+    reads, gives, model = "pictures", "one vector", "cnn"
+    unit, loss_unit = "examples", "nats per example"
+    figures = FIGURES
+    columns = ("input", "predicted", "true", "confidence")
+    uses = ("classify",)
+    files = ("folder", "npz", "idx", "labels", "validation_folder", "test_folder")
+    tested = ("folder", "npz", "idx", "labels")
+
+    def __init__(self, data: Data, classes: Classes, frame: Frame) -> None:
+        self.data, self.classes, self.frame = data, classes, frame
+
+    # -- data ----------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def collect(cls, data: Data, seed: int) -> LabelledCorpus[Pictures]:
+        path = data.folder or data.npz or data.idx
+        if path is None:
+            hint = "`headway train images --help` explains them."
+            raise UsageError("which pictures? `--folder`, `--npz` or `--idx`", hint)
+        parts = {"validation": data.validation_folder, "test": data.test_folder}
+        brought = {name: folder for name, folder in parts.items() if folder is not None}
+        return collect_pictures(path, data.labels, brought, data.size, seed)
+
+    @classmethod
+    def recognise(cls, paths: Sequence[str]) -> Data | None:
+        path = Path(paths[0])
+        if len(paths) != 1:
+            return None
+        if path.is_dir():
+            pictures = any(file.suffix.lower() in SUFFIXES for file in path.glob("*/**/*"))
+            return Data(folder=paths[0]) if pictures or any(path.glob(f"*{IDX_IMAGES}*")) else None
+        if IDX_IMAGES in path.name:
+            return Data(idx=paths[0])
+        return Data(npz=paths[0]) if path.suffix == ".npz" else None
+
+    @classmethod
+    def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[Pictures], base: Base | None) -> Proposal[Data]:
+        """Few pictures want a small model and much dropout; larger pictures more stages, each of which halves them."""
+        t, count, chosen = recipe.training, len(corpus.train), recipe.model or Choice(cls.model)
+        height, width = corpus.train.images.shape[1:3]
+        side, grade = max(height, width), (count >= 5000) + (count >= 50_000)
+        model = sized(
+            chosen,
+            width=(64, 128, 128)[grade] if chosen.name == cls.model else 256,
+            depth=max(2, math.ceil(math.log2(side / 8))) if chosen.name == cls.model else None,
+            inner=1,
+            head_width=32,
+            dropout=(0.3, 0.2, 0.1)[grade],
+            more={"filters": 32 if side <= 32 and grade else 16, "kernel": 5 if 16 <= side <= 32 else 3},
+        )
+        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
+        return Proposal(recipe.data, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
+
+    @classmethod
+    def fit(cls, data: Data, corpus: LabelledCorpus[Pictures], base: Base | None) -> "Images":
+        """Learn the classes and the scale of the channels, or take them over from the run that this one begins with."""
+        before = base.task if base else None
+        measured = Frame.of(corpus.train.images)
+        frame = before.frame if isinstance(before, Images) and data.size is None else measured
+        return cls(data, Classes.of(corpus.train.label_names, before), frame)
+
+    def save(self, folder: Path) -> None:
+        self.classes.save(folder)
+        write_json(folder / FILE, asdict(self.frame))
+
+    @classmethod
+    def load(cls, data: Data, folder: Path) -> "Images":
+        try:
+            frame = from_json(Frame, read_json(folder / FILE), str(folder / FILE))
+        except ConfigError as problem:
+            raise RunError(problem.message, problem.hint) from problem
+        return cls(data, Classes.load(folder), frame)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        f = self.frame
+        return {"channels": f.channels, "height": f.height, "width": f.width, "classes": len(self.classes.names)}
+
+    def describe(self) -> str:
+        colour = "grey" if self.frame.channels == 1 else "colour"
+        return f"pictures of {self.frame.width} x {self.frame.height} in {colour}, {self.classes.describe()}"
+
+    # -- training ------------------------------------------------------------------------------------------------------
+
+    def prepare(self, corpus: LabelledCorpus[Pictures], folder: Path, batch: int, seed: int) -> PictureBatches:
+        for part in corpus.held_out.values():  # a label that training lacks is reported now
+            self.classes.numbers(part.label_names, part.origin)
+        held_out = {name: self.frame.fit(part) for name, part in corpus.held_out.items()}
+        write_held_out(held_out, folder)
+        return self._batches(corpus.train, batch, seed)
+
+    def _batches(self, part: Pictures, batch: int, seed: int = 0) -> PictureBatches:
+        labels = self.classes.numbers(part.label_names, part.origin)
+        return PictureBatches(self.frame.fit(part).images, labels, rows=batch, seed=seed, frame=self.frame)
+
+    def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
+        return label_loss(model, batch, self.data.smoothing)
+
+    def validate(self, model: Classifier, folder: Path) -> Validation:
+        part, batches = self._held_out(folder)["validation"]
+        return Predictions.of(model, batches, self.classes.names).validation(lambda i: part.names[i])
+
+    def _held_out(self, folder: Path) -> dict[str, tuple[Pictures, PictureBatches]]:
+        """The parts that the run keeps, read once."""
+        if folder not in self._parts:
+            found = read_held_out(folder)
+            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+        return self._parts[folder]
+
+    @cached_property
+    def _parts(self) -> dict[Path, dict[str, tuple[Pictures, PictureBatches]]]:
+        return {}
+
+    # -- judging -------------------------------------------------------------------------------------------------------
+
+    def judge(self, model: Classifier, folder: Path) -> Judgement:
+        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
+        parts = self._held_out(folder)
+        name = "test" if "test" in parts else "validation"
+        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
+
+    def _judgement(
+        self, model: Classifier, name: str, part: Pictures, batches: PictureBatches, sizes: dict[str, int]
+    ) -> Judgement:
+        found, majority = Predictions.of(model, batches, self.classes.names), self.classes.majority
+        return found.judgement(name, majority, lambda i: part.names[i], sizes, "pictures", [])
+
+    def evaluate(self, model: Classifier, data: Data) -> Judgement:
+        path = data.folder or data.npz or data.idx
+        if path is None:
+            hint = "`headway evaluate --help` explains them."
+            raise UsageError("which pictures? `--folder`, `--npz` or `--idx`", hint)
+        part = read_evaluated(path, data.labels)
+        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
+
+    def example(self) -> tuple[tuple[Tensor, ...], int]:
+        return (torch.zeros(1, self.frame.channels, self.frame.height, self.frame.width),), 1
+
+    def commands(self, folder: str, judgement: Judgement) -> list[str]:
+        return [f"classify {folder} picture.png", f"evaluate {folder} --folder test/"]
+
+    # -- using ---------------------------------------------------------------------------------------------------------
+
+    def classify(self, model: Classifier, inputs: Sequence[str]) -> list[Classified]:
+        """The classes of pictures, by their paths."""
+        images, notes = self.frame.read(inputs)
+        unknown = np.zeros(len(images), dtype=np.int64)  # the true classes are not known, and not asked for
+        batches = PictureBatches(images, unknown, rows=BATCH, seed=0, frame=self.frame)
+        return Predictions.of(model, batches, self.classes.names).classified(notes)

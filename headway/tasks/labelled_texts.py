@@ -1,0 +1,95 @@
+"""Texts with classes: from a person's table to a part to learn from and parts that are held out, kept in the run."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from headway.core.errors import DataError, RunError
+from headway.core.files import write_text
+from headway.data.doctor_labels import examine_labels
+from headway.data.findings import Report
+from headway.data.input_file import InputFile
+from headway.data.messages import display_name, list_names
+from headway.data.readers import TABLES
+from headway.data.table import Table, read_table
+from headway.tasks.labels import LabelledCorpus, set_apart
+
+TEXT, LABEL = "text", "label"  # the columns of a table in the run
+MOST_CLASSES = 100  # different values of a column that is taken for classes without being asked
+
+
+def collect_texts(
+    path: str, text: str | None, label: str | None, brought: Mapping[str, str], seed: int
+) -> LabelledCorpus[Table]:
+    """Read, examine, set apart. The same files and seed give the same corpus; whatever is dropped is in the reports."""
+    held_out, reports = {}, []
+    for name, other in brought.items():
+        held_out[name], report = read_texts(other, text, label)
+        reports.append(report)
+    hidden = frozenset(cell for part in held_out.values() for cell in part.column(TEXT))
+    train, report = read_texts(path, text, label, hidden)
+    labels, texts = train.column(LABEL), train.column(TEXT)
+    train, held_out = set_apart(train, held_out, labels, texts, seed, path)
+    return LabelledCorpus(train, held_out, (report, *reports), "texts")
+
+
+def read_texts(
+    path: str, text: str | None, label: str | None, hidden: frozenset[str] = frozenset()
+) -> tuple[Table, Report]:
+    """The rows of a table that have a text and a class, as columns `text` and `label`; and what was found."""
+    table = read_table(path, [name for name in (text, label) if name is not None])
+    missing = [f"`--{name}`" for name, given in ((TEXT, text), (LABEL, label)) if (given or name) not in table.columns]
+    if missing:
+        hint = f"its columns are {list_names(table.columns)}; name the ones that hold the texts and the classes."
+        raise DataError(f"which columns of {display_name(path)}? missing: {' and '.join(missing)}", hint)
+    text, label = text or TEXT, label or LABEL
+    if text == label:
+        raise DataError(f"the column `{text}` cannot be both the text and the class", "choose two columns.")
+    columns = {TEXT: table.column(text), LABEL: tuple(cell.strip() for cell in table.column(label))}
+    return examine_labels(Table(columns, table.lines, path, table.problems), TEXT, LABEL, held_out=hidden)
+
+
+def guess_columns(path: str) -> tuple[str, str] | None:
+    """The columns of texts and of classes, if a table has them beyond doubt: classes are few and come again."""
+    if InputFile(path).suffix not in TABLES or not Path(path).is_file():
+        return None
+    try:
+        columns = read_table(path, []).columns
+    except DataError:
+        return None
+    if TEXT in columns and LABEL in columns:
+        return TEXT, LABEL
+    different = {name: len(set(cells)) for name, cells in columns.items()}
+    words = {name: sum(len(cell.split()) for cell in cells) / len(cells) for name, cells in columns.items()}
+    classes = [n for n, k in different.items() if 2 <= k <= MOST_CLASSES and 5 * k <= len(columns[n]) and words[n] < 3]
+    texts = [n for n, k in different.items() if n not in classes and 2 * k > len(columns[n]) and words[n] >= 2]
+    return (texts[0], classes[0]) if len(classes) == len(texts) == 1 else None
+
+
+# -- in the run -------------------------------------------------------------------------------------------------------
+
+
+def write_held_out(corpus: LabelledCorpus[Table], folder: Path) -> None:
+    """The held-out parts as JSON lines in the run: it is judged, now and later, without the person's files."""
+    (folder / "held_out").mkdir(exist_ok=True)
+    for name, part in corpus.held_out.items():
+        rows = ({TEXT: t, LABEL: c} for t, c in zip(part.column(TEXT), part.column(LABEL), strict=True))
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_text(folder / "held_out" / f"{name}.jsonl", lines)
+
+
+def read_held_out(folder: Path) -> dict[str, Table]:
+    """The parts that the run keeps; a damaged line is reported with its file."""
+    hint = "restore the file from a copy, or train again."
+    parts: dict[str, Table] = {}
+    for path in sorted((folder / "held_out").glob("*.jsonl")):
+        try:
+            parts[path.stem] = part = read_table(str(path), [TEXT, LABEL])
+        except DataError as problem:
+            raise RunError(f"`{path}` is damaged: {problem.message}", hint) from problem
+        if part.problems:
+            line = part.problems[0]
+            raise RunError(f"`{path}` is damaged: line {line.line} {line.message}", hint)
+    if "validation" not in parts:
+        raise RunError(f"`{folder / 'held_out' / 'validation.jsonl'}` is missing", hint)
+    return parts
