@@ -54,8 +54,9 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Choice", "HeadwayError", "Recipe", "Run", "Task", "Training", "check", "compare", "contracts", "core", "data", "decode", "errors", "evaluate",
-    "inspect", "lab", "layers", "load", "model", "models", "recipes", "report", "runs", "tasks", "train", "training",
+    "Choice", "HeadwayError", "Recipe", "Run", "Task", "Training", "check", "compare", "contracts", "core", "data", "decode",
+    "errors", "evaluate", "inspect", "lab", "layers", "load", "model", "models", "recipes", "report", "runs", "tasks", "train",
+    "training",
 ]  # fmt: skip
 
 _LAZY = {
@@ -127,10 +128,14 @@ def train(
             recipe = task
         else:
             given: dict[str, Value] = {name: value for name, value in data.items() if value is not None}
-            budget: dict[str, Value] = {n: v for n, v in (("minutes", minutes), ("steps", steps), ("epochs", epochs)) if v is not None}
+            budget: dict[str, Value] = {
+                n: v for n, v in (("minutes", minutes), ("steps", steps), ("epochs", epochs)) if v is not None
+            }
             begun = str(Path(start).resolve()) if start is not None else None
             chosen = _name(model) if model else None
-            asked = ask(_name(task), given, chosen, options, {**(training or {}), **budget}, seed, begun, device, precision)
+            asked = ask(
+                _name(task), given, chosen, options, {**(training or {}), **budget}, seed, begun, device, precision
+            )
             recipe = asked.recipe()
         if not begin(recipe, Path(out), Progress(quiet), anyway):
             raise KeyboardInterrupt
@@ -169,7 +174,10 @@ def _name(thing: "str | type") -> str:
     if not isinstance(thing, type):
         from headway.core.errors import UsageError
 
-        raise UsageError(f"expected a name or a class, not {type(thing).__name__}", "for example `headway.train(\"translation\", ...)`.")
+        raise UsageError(
+            f"expected a name or a class, not {type(thing).__name__}",
+            'for example `headway.train("translation", ...)`.',
+        )
     from headway.core.registry import reference
 
     return reference(thing)

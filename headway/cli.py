@@ -79,7 +79,9 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
     if left:
         if left[0].startswith("-"):
             raise UnknownName("option", left[0].partition("=")[0], [*inner.known, *p.known], f"{inner.prog} --help")
-        raise UsageError(f"`{left[0]}` is one argument too many", f"`{inner.prog} --help` explains it; put sentences in quotes.")
+        raise UsageError(
+            f"`{left[0]}` is one argument too many", f"`{inner.prog} --help` explains it; put sentences in quotes."
+        )
     arguments.verb, arguments.paths = name, paths
     return arguments
 
@@ -130,7 +132,11 @@ def _prepare_streams() -> None:
 
 def _is_ordinary(problem: BaseException) -> bool:
     """Whether this is trouble with the machine rather than with the program: files, and memory that torch was refused."""
-    return isinstance(problem, OSError | MemoryError) or "alloc" in str(problem).lower() or "out of memory" in str(problem).lower()
+    return (
+        isinstance(problem, OSError | MemoryError)
+        or "alloc" in str(problem).lower()
+        or "out of memory" in str(problem).lower()
+    )
 
 
 def _describe(problem: BaseException) -> str:

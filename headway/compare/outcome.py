@@ -12,7 +12,8 @@ from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_json, write_json
 from headway.inspect.cost import run_cost
 from headway.runs.run import Run
-from headway.tasks.task import Figure, Generates, Judgement, Score
+from headway.tasks.task import Figure, Judgement, Score
+from headway.tasks.uses import Generates
 from headway.training.metrics import Record
 
 FILE = "outcome.json"

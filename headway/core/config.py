@@ -37,7 +37,9 @@ def to_json(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-def from_json(cls: type[T], value: Any, where: str, hint: str = "the file was edited or damaged; restore it or train again.") -> T:
+def from_json(
+    cls: type[T], value: Any, where: str, hint: str = "the file was edited or damaged; restore it or train again."
+) -> T:
     """A configuration from plain JSON values; `where` names the file in messages."""
     problems: list[str] = []
     result = _build(cls, value, "", problems)
@@ -63,7 +65,9 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
         return value
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, dict):
-            problems.append(f"`{path.rstrip('.') or 'the whole file'}` should be an object, not {json.dumps(value)[:60]}")
+            problems.append(
+                f"`{path.rstrip('.') or 'the whole file'}` should be an object, not {json.dumps(value)[:60]}"
+            )
             return None
         known = {field.name: field for field in dataclasses.fields(kind)}
         hints = typing.get_type_hints(kind)
@@ -72,7 +76,11 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
             problems.append(f"unknown field `{path}{name}`" + (f" (did you mean `{guess}`?)" if guess else ""))
         before = len(problems)
         for name, field in known.items():
-            if name not in value and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            if (
+                name not in value
+                and field.default is dataclasses.MISSING
+                and field.default_factory is dataclasses.MISSING
+            ):
                 problems.append(f"`{path}{name}` is missing")
         built = {n: _build(hints[n], v, f"{path}{n}.", problems) for n, v in value.items() if n in known}
         constructor: Any = kind
@@ -106,7 +114,9 @@ def _build(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
 def parse(kind: Any, text: str, name: str) -> Any:
     """A word of the command line as a value of type `kind`."""
     if get_origin(kind) in (tuple, list):
-        return get_origin(kind)(parse(get_args(kind)[0], part.strip(), name) for part in text.split(",") if part.strip())
+        return get_origin(kind)(
+            parse(get_args(kind)[0], part.strip(), name) for part in text.split(",") if part.strip()
+        )
     lowered = text.lower()
     candidates: list[Any] = []
     for convert in (int, float):
@@ -152,7 +162,10 @@ def _type(node: ast.expr) -> Any:
         case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in NAMES:
             items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return types.GenericAlias(NAMES[name], tuple(_type(item) for item in items))
-    raise ConfigError(f"`{ast.unparse(node)}` is not a type that an option can have", "int, float, str, bool, None, Literal, list, tuple, dict.")
+    raise ConfigError(
+        f"`{ast.unparse(node)}` is not a type that an option can have",
+        "int, float, str, bool, None, Literal, list, tuple, dict.",
+    )
 
 
 def override(config: T, path: str, text: str, prefix: str = "") -> T:

@@ -63,8 +63,11 @@ def slug(text: str) -> str:
 def _options(node: ast.ClassDef, lines: list[str]) -> Iterator[Option]:
     for item in node.body:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-            _, _, meaning = lines[(item.end_lineno or item.lineno) - 1].partition("  # ")
-            yield Option(item.target.id, ast.unparse(item.annotation), _literal(item.value), meaning.strip(), item.value is None)
+            own = lines[item.lineno - 1 : item.end_lineno]
+            meaning = next((comment for line in own if (comment := line.partition("  # ")[2])), "")
+            yield Option(
+                item.target.id, ast.unparse(item.annotation), _literal(item.value), meaning.strip(), item.value is None
+            )
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -81,9 +84,14 @@ def _arguments(node: Node) -> tuple[list[str], tuple[Option, ...]]:
         return [], ()
     every = [a for a in init.args.args if a.arg != "self"]
     values = [None] * (len(every) - len(init.args.defaults)) + [_literal(value) for value in init.args.defaults]
-    pairs = [*zip(every, values, strict=True), *zip(init.args.kwonlyargs, map(_literal, init.args.kw_defaults), strict=True)]
+    pairs = [
+        *zip(every, values, strict=True),
+        *zip(init.args.kwonlyargs, map(_literal, init.args.kw_defaults), strict=True),
+    ]
     numbers = [(a, value) for a, value in pairs if type(value) in (int, float)]
-    options = tuple(Option(a.arg, ast.unparse(a.annotation) if a.annotation else "float", value, "") for a, value in numbers)
+    options = tuple(
+        Option(a.arg, ast.unparse(a.annotation) if a.annotation else "float", value, "") for a, value in numbers
+    )
     return [a.arg for a, _ in pairs], options
 
 
@@ -93,7 +101,11 @@ def read_facts(node: Node) -> dict[str, Any]:
     for item in node.body:
         if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
             facts[item.targets[0].id] = _literal(item.value)
-        elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Tuple) and isinstance(item.value, ast.Tuple):
+        elif (
+            isinstance(item, ast.Assign)
+            and isinstance(item.targets[0], ast.Tuple)
+            and isinstance(item.value, ast.Tuple)
+        ):
             names = [name.id for name in item.targets[0].elts if isinstance(name, ast.Name)]
             facts |= dict(zip(names, map(_literal, item.value.elts), strict=False))
     return facts

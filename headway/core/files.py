@@ -39,7 +39,9 @@ def require_writable(path: Path) -> None:
         if path.is_dir() or not path.name:
             raise DiskError(f"cannot write `{path}`: it is a directory", "name a file in it.")
         if not path.absolute().parent.is_dir():
-            raise DiskError(f"cannot write `{path}`: there is no directory `{path.absolute().parent}`", "make it first.")
+            raise DiskError(
+                f"cannot write `{path}`: there is no directory `{path.absolute().parent}`", "make it first."
+            )
         if not os.access(path.absolute().parent, os.W_OK):
             raise DiskError(f"cannot write `{path}`: permission denied", "choose another place to write to.")
 

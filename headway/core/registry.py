@@ -30,13 +30,17 @@ from headway.core.errors import UnknownName, UsageError, nearest
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS: dict[str, str] = tomllib.loads((ROOT / "rooms.toml").read_text(encoding="utf-8"))
 LAB = tuple(room.removeprefix("lab/") for room in ROOMS if room.startswith("lab/"))
+
+
 def _read(path: Path, room: str) -> Iterator[Entry]:
     """The entries of a file: whatever in it gives its lecture names, or in a folder room the one that has the name of the file."""
     text = path.read_text(encoding="utf-8")
     nodes = read_nodes(text)
     module = "headway." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for name, node in nodes.items():
-        named = "aliases" in read_facts(node) or (isinstance(node, ast.FunctionDef) and "Also called" in (ast.get_docstring(node) or ""))
+        named = "aliases" in read_facts(node) or (
+            isinstance(node, ast.FunctionDef) and "Also called" in (ast.get_docstring(node) or "")
+        )
         if not named:
             continue  # not an entry: it has no lecture name
         if not ROOMS[room].endswith(".py"):
@@ -49,7 +53,9 @@ def _read(path: Path, room: str) -> Iterator[Entry]:
 # -- things of other packages --------------------------------------------------------------------------------------------
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.<>]*")
-_objects: dict[str, Any] = {}  # classes that were given as objects: one of a notebook has no module that could be imported
+_objects: dict[
+    str, Any
+] = {}  # classes that were given as objects: one of a notebook has no module that could be imported
 
 
 def is_reference(name: str) -> bool:
@@ -74,23 +80,34 @@ def _referred(name: str, room: str) -> Entry:
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError) as problem:
-        raise UsageError(f"`{name}`: {problem}", "write `package.module:Class`, and see that the package can be imported.") from problem
+        raise UsageError(
+            f"`{name}`: {problem}", "write `package.module:Class`, and see that the package can be imported."
+        ) from problem
     if spec is None or spec.origin is None:
-        raise UsageError(f"`{name}`: there is no module `{module}`", "is its package installed, or is its folder on PYTHONPATH?")
+        raise UsageError(
+            f"`{name}`: there is no module `{module}`", "is its package installed, or is its folder on PYTHONPATH?"
+        )
     path = Path(spec.origin)
     text = path.read_text(encoding="utf-8")
     nodes = read_nodes(text)
     if class_name not in nodes:
         raise UnknownName(f"class of `{module}`:", class_name, nodes)
     if any(not ast.unparse(base).endswith("Module") for base in getattr(nodes[class_name], "bases", ())):
-        return _from_object(name, getattr(import_module(module), class_name), room)  # what it inherits is not in its file
+        return _from_object(
+            name, getattr(import_module(module), class_name), room
+        )  # what it inherits is not in its file
     return read_entry(nodes[class_name], nodes, text, name, room, path, module)
 
 
 def _from_object(name: str, thing: Any, room: str) -> Entry:
     """The entry of a class that exists already, wherever it was written."""
     module, _, class_name = name.partition(":")
-    facts = {key: value for parent in reversed(thing.__mro__) for key, value in vars(parent).items() if not key.startswith("_")}
+    facts = {
+        key: value
+        for parent in reversed(thing.__mro__)
+        for key, value in vars(parent).items()
+        if not key.startswith("_")
+    }
     facts["methods"] = tuple(key for key, value in facts.items() if inspect.isfunction(value))
     parameters = inspect.signature(thing).parameters.values()
     facts["arguments"], facts["functions"] = [p.name for p in parameters], []
@@ -121,14 +138,26 @@ def _announced() -> dict[str, list[str]]:
     """References that installed packages announce as entry points, by room."""
     points = importlib.metadata.entry_points()
     groups = [group for group in points.groups if group.startswith("headway.")]
-    return {group.removeprefix("headway."): [f"{p.name}={p.value}" for p in points.select(group=group)] for group in groups}
+    return {
+        group.removeprefix("headway."): [f"{p.name}={p.value}" for p in points.select(group=group)] for group in groups
+    }
 
 
 def _installed(room: str) -> Iterator[Entry]:
     for text in _announced().get(room, ()):
         name, _, value = text.partition("=")
         entry = _referred(value, room)
-        yield Entry(name, room, entry.path, entry.module_name, entry.class_name, entry.doc, entry.aliases, entry.options, entry.facts)
+        yield Entry(
+            name,
+            room,
+            entry.path,
+            entry.module_name,
+            entry.class_name,
+            entry.doc,
+            entry.aliases,
+            entry.options,
+            entry.facts,
+        )
 
 
 # -- asking --------------------------------------------------------------------------------------------------------------
@@ -151,7 +180,13 @@ def named(entry: Entry, name: str) -> bool:
 
 def get(room: str, name: str) -> Entry:
     """The entry of that name, lecture name or reference; an unknown one raises with the nearest known."""
-    return among(entries(room), name, {"scores": "attention score"}.get(room, room.removesuffix("s")), room, f"headway list {room}")
+    return among(
+        entries(room),
+        name,
+        {"scores": "attention score"}.get(room, room.removesuffix("s")),
+        room,
+        f"headway list {room}",
+    )
 
 
 def among(known: dict[str, Entry], name: str, kind: str, room: str, listing: str) -> Entry:
@@ -167,7 +202,13 @@ def among(known: dict[str, Entry], name: str, kind: str, room: str, listing: str
 
 def declaring(*facts: str) -> dict[str, Entry]:
     """The entries of all rooms whose class declares all of these: `declaring("sees")` are the mixers."""
-    return {n: e for room in ROOMS if not room.startswith("lab/") for n, e in entries(room).items() if set(facts) <= set(e.facts)}
+    return {
+        n: e
+        for room in ROOMS
+        if not room.startswith("lab/")
+        for n, e in entries(room).items()
+        if set(facts) <= set(e.facts)
+    }
 
 
 def mixers() -> dict[str, Entry]:
@@ -181,7 +222,9 @@ def mixer(name: str) -> Entry:
 
 def models_for(reads: str, gives: str) -> dict[str, Entry]:
     """The models that read and give what a task needs, by name."""
-    return {n: e for n, e in entries("models").items() if (e.facts.get("reads"), e.facts.get("gives")) == (reads, gives)}
+    return {
+        n: e for n, e in entries("models").items() if (e.facts.get("reads"), e.facts.get("gives")) == (reads, gives)
+    }
 
 
 def find(words: str) -> list[Entry]:
@@ -195,7 +238,9 @@ def find(words: str) -> list[Entry]:
         return " ".join(re.findall("[a-z0-9]+", " ".join(parts).lower()))
 
     def begins(needle: str, description: str) -> bool:
-        return re.search(r"\b" + " ?".join(needle), description) is not None  # `prenorm` is written "pre-norm" or "pre norm" in a text
+        return (
+            re.search(r"\b" + " ?".join(needle), description) is not None
+        )  # `prenorm` is written "pre-norm" or "pre norm" in a text
 
     def rank(entry: Entry) -> tuple[bool, int] | None:
         names, description = text(entry.name, *entry.aliases), text(entry.doc)

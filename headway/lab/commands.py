@@ -53,7 +53,8 @@ def _add_action(p: argparse.ArgumentParser, action: str) -> None:
         p.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed gives the same numbers and figures (default 0)")
         p.add_argument("--full", action="store_true", help="larger parameters")
         p.add_argument("--jobs", type=int, metavar="N", help="processes (default: one for each core)")
-        place = {"run": f"a directory for figures (default {FOLDER})", "report": "the page (default report.html)", "docs": "a directory (default docs/lab)"}
+        place = {"run": f"a directory for figures (default {FOLDER})", "report": "the page (default report.html)"}
+        place |= {"docs": "a directory (default docs/lab)"}
         p.add_argument("--out", metavar="PATH", help=place[action])
     if action == "run":
         p.add_argument("--all", action="store_true", help="every experiment")

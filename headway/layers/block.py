@@ -23,7 +23,9 @@ class Block(nn.Module):
 
     aliases = ("Transformer block", "Transformer layer", "encoder block")
 
-    def __init__(self, width: int, mixer: nn.Module, feedforward: Feedforward, residual: Residual, dropout: float) -> None:
+    def __init__(
+        self, width: int, mixer: nn.Module, feedforward: Feedforward, residual: Residual, dropout: float
+    ) -> None:
         super().__init__()
         self.mixer, self.feedforward = mixer, feedforward
         self.around_mixer, self.around_feedforward = residual(width, dropout), residual(width, dropout)
@@ -61,7 +63,9 @@ class CrossBlock(nn.Module):
     cross   the attention to the memory
     """
 
-    def __init__(self, width: int, mixer: nn.Module, cross: Cross, feedforward: Feedforward, residual: Residual, dropout: float) -> None:
+    def __init__(
+        self, width: int, mixer: nn.Module, cross: Cross, feedforward: Feedforward, residual: Residual, dropout: float
+    ) -> None:
         super().__init__()
         self.mixer, self.cross, self.feedforward = mixer, cross, feedforward
         self.around_mixer, self.around_cross = residual(width, dropout), residual(width, dropout)

@@ -69,7 +69,9 @@ class LinearCrossEntropy(torch.autograd.Function):
         return d_hidden * grad, d_weight * grad, None, None
 
 
-def linear_cross_entropy(hidden: Tensor, weight: Tensor, target: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+def linear_cross_entropy(
+    hidden: Tensor, weight: Tensor, target: Tensor, smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
     """Cross-entropy with label smoothing: the summed loss, and the summed plain negative log-likelihood (for reporting, no gradient).
 
     Also called cross-entropy, cross-entropy loss, softmax loss, negative log-likelihood, label smoothing.

@@ -16,7 +16,7 @@ def build_model(choice: Choice, sizes: Mapping[str, int]) -> nn.Module:
     """The untrained model; its constructor names the sizes it needs (`vocabulary`, `classes` ...)."""
     entry = registry.get("models", choice.name)
     make = entry.load()
-    wanted = [p for p in list(inspect.signature(make).parameters.values())[1:]]
+    wanted = list(inspect.signature(make).parameters.values())[1:]
     missing = [p.name for p in wanted if p.name not in sizes and p.default is inspect.Parameter.empty]
     if missing:
         hint = f"this task knows {', '.join(f'`{name}`' for name in sizes)}; choose another `--model`."
@@ -35,9 +35,11 @@ def count_parameters(choice: Choice, sizes: Mapping[str, int]) -> int:
 def build_named(name: str, options: Mapping[str, Value | type], sizes: Mapping[str, int]) -> nn.Module:
     """A model by any of its names, from sizes and options in one: what the constructor names is a size, the rest are options."""
     entry, mixer = find_model(name)
-    wanted = [p for p in list(inspect.signature(entry.load()).parameters)[1:]]
+    wanted = list(inspect.signature(entry.load()).parameters)[1:]
     known = {option.name for option in entry.options}
-    found = {key: value for key, value in options.items() if key in wanted and key not in known and isinstance(value, int)}
+    found = {
+        key: value for key, value in options.items() if key in wanted and key not in known and isinstance(value, int)
+    }
     rest = {key: value for key, value in options.items() if key not in found} | ({"mixer": mixer.name} if mixer else {})
     choice = choose_model(entry.facts["reads"], entry.facts["gives"], entry.name, rest)
     return build_model(choice, found | dict(sizes))

@@ -56,7 +56,9 @@ def resolve(reads: str, gives: str, name: str) -> tuple[Entry, Entry | None]:
     if other:
         text = f"`{other.name}` reads {other.facts.get('reads')} and gives {other.facts.get('gives')}; this task needs {reads} and {gives}"
         raise UnknownModel(text, [*known, *mixers])
-    raise UnknownName("model", name, [*known, *mixers, *(a for e in known.values() for a in e.aliases)], "headway list models")
+    raise UnknownName(
+        "model", name, [*known, *mixers, *(a for e in known.values() for a in e.aliases)], "headway list models"
+    )
 
 
 def find_model(name: str) -> tuple[Entry, Entry | None]:
@@ -67,7 +69,9 @@ def find_model(name: str) -> tuple[Entry, Entry | None]:
         if "sees" not in entry.facts:
             return entry, None
     if registry.is_reference(name) or any(registry.named(e, name) for e in registry.mixers().values()):
-        return next(e for e in known.values() if any(o.name == "mixer" for o in e.options) and e.facts["gives"] == "next token"), registry.mixer(name)
+        return next(
+            e for e in known.values() if any(o.name == "mixer" for o in e.options) and e.facts["gives"] == "next token"
+        ), registry.mixer(name)
     return registry.get("models", name), None
 
 

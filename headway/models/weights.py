@@ -25,7 +25,9 @@ def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor], path: Path, pr
         elif found.shape != mine.shape or found.dtype != mine.dtype:
             problems.append(f"`{name}` is {found.dtype} {list(found.shape)}, expected {mine.dtype} {list(mine.shape)}")
     if problems:
-        raise RunError(f"`{path}` does not hold this model: " + "; ".join(problems[:5]), "the file or `plan.json` was changed.")
+        raise RunError(
+            f"`{path}` does not hold this model: " + "; ".join(problems[:5]), "the file or `plan.json` was changed."
+        )
     with torch.no_grad():
         for name, mine in saved_tensors(model).items():
             mine.copy_(tensors[prefix + name])

@@ -24,14 +24,18 @@ class Curve:
 
     name: str
     points: tuple[tuple[float, float, float], ...]
-    group: str = ""  # curves of one group share a colour and a place in the legend; without one it is a group of its own
+    group: str = (
+        ""  # curves of one group share a colour and a place in the legend; without one it is a group of its own
+    )
 
     def thinned(self) -> "Curve":
         """At most `MOST_POINTS` points, each the mean of its neighbours, so that a noisy curve stays readable."""
         if len(self.points) <= MOST_POINTS:
             return self
         chunks = np.array_split(np.array(self.points), MOST_POINTS)
-        return Curve(self.name, tuple((round(c[:, 0].mean()), c[:, 1].mean(), c[:, 2].mean()) for c in chunks), self.group)
+        return Curve(
+            self.name, tuple((round(c[:, 0].mean()), c[:, 1].mean(), c[:, 2].mean()) for c in chunks), self.group
+        )
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,9 @@ class Chart:
     unit: str
     curves: tuple[Curve, ...]
     from_zero: bool = False
-    over: Literal["steps", "minutes"] = "steps"  # what goes from left to right; runs of different speed are compared over minutes
+    over: Literal["steps", "minutes"] = (
+        "steps"  # what goes from left to right; runs of different speed are compared over minutes
+    )
 
     def draw(self) -> tuple[str, dict[str, Any]]:
         """The figure, and what the script needs to tell values: per curve, points (x, y, step, time, value)."""
@@ -76,8 +82,12 @@ class Chart:
         for curve, colour in zip(curves, colours, strict=True):
             shape = " ".join(f"{x_of(p[along])},{y_of(p[2])}" for p in curve.points)
             dots = "".join(f'<circle r="2.4" cx="{x_of(p[along])}" cy="{y_of(p[2])}"/>' for p in curve.points[:FEW])
-            parts.append(f'<g class="c{colour}"><polyline points="{shape}"/>{dots if len(curve.points) < FEW else ""}</g>')
-            lines.append([(x_of(p[along]), y_of(p[2]), number(p[0]), duration(p[1]), f"{p[2]:.2f}") for p in curve.points])
+            parts.append(
+                f'<g class="c{colour}"><polyline points="{shape}"/>{dots if len(curve.points) < FEW else ""}</g>'
+            )
+            lines.append(
+                [(x_of(p[along]), y_of(p[2]), number(p[0]), duration(p[1]), f"{p[2]:.2f}") for p in curve.points]
+            )
         legend = [f'<span class="c{i % COLOURS}"><i></i>{escape(name)}</span>' for i, name in enumerate(groups)]
         head = f'<b>{escape(self.title)}</b> <small>{escape(self.unit)}</small><span class="names">{"".join(legend)}</span>'
         label = escape(f"{self.title}: " + "; ".join(f"{c.name} ends at {c.points[-1][2]:.2f}" for c in curves))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.tasks.task import Map
+from headway.tasks.uses import Map
 
 SCALE = 10_000  # weights are embedded as integers in units of 0.0001; -1 stands for a weight that is not a number
 NO_MAPS = "This model has no attention."
@@ -35,7 +35,9 @@ def attention_page(maps: Sequence[Map], title: str, subtitle: str = "", details:
 
 
 def heading(title: str, subtitle: str = "") -> str:
-    return f'<h1 dir="auto">{escape(title)}</h1>\n' + (f'<p class="soft" dir="auto">{escape(subtitle)}</p>\n' if subtitle else "")
+    return f'<h1 dir="auto">{escape(title)}</h1>\n' + (
+        f'<p class="soft" dir="auto">{escape(subtitle)}</p>\n' if subtitle else ""
+    )
 
 
 def facts(pairs: Mapping[str, str]) -> str:
@@ -57,9 +59,15 @@ def blank(words: str) -> str:
 
 def document(title: str, body: str, data: Mapping[str, Any], extra: Sequence[str] = ()) -> str:
     """The whole page. `extra` names parts of this package, `.css` or `.js`, that are added to the style and the script."""
-    style, script = ("".join(part(n) for n in ("page.css", "page.js", *extra) if n.endswith(end)) for end in (".css", ".js"))
-    page = Template(part("page.html")).substitute(title=escape(title), style=style, body=body, data=embedded(data), script=script)
-    return page.encode("utf-8", "replace").decode("utf-8")  # half a character from a broken command line must not stop the page
+    style, script = (
+        "".join(part(n) for n in ("page.css", "page.js", *extra) if n.endswith(end)) for end in (".css", ".js")
+    )
+    page = Template(part("page.html")).substitute(
+        title=escape(title), style=style, body=body, data=embedded(data), script=script
+    )
+    return page.encode("utf-8", "replace").decode(
+        "utf-8"
+    )  # half a character from a broken command line must not stop the page
 
 
 def part(name: str) -> str:

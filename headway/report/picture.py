@@ -8,7 +8,7 @@ from headway.core.errors import DataError
 from headway.core.files import write_whole
 from headway.data.messages import excerpt
 from headway.report.page import NO_MAPS
-from headway.tasks.task import Map
+from headway.tasks.uses import Map
 
 LONGEST = 14  # characters of a label
 SIDE, GAP, LETTER = 2.4, 0.15, 0.065  # inches: a map, what is between maps, a letter of a label
@@ -33,7 +33,9 @@ def picture(maps: Sequence[Map], path: Path, title: str) -> None:
     width, height = max(6.0, gutter + across * (SIDE + GAP)), 0.6 + len(ordered) * row + SCALE
     figure = Figure(figsize=(width, height), dpi=min(130.0, MOST_PIXELS / max(width, height)))
     FigureCanvasAgg(figure)
-    figure.text(0.1 / width, 1 - 0.35 / height, excerpt(title, int(8 * width) - 2), size=14, weight="bold", parse_math=False)
+    figure.text(
+        0.1 / width, 1 - 0.35 / height, excerpt(title, int(8 * width) - 2), size=14, weight="bold", parse_math=False
+    )
     for i, m in enumerate(ordered):
         top = 0.6 + i * row
         words = f"{m.kind}{'-' if m.kind == 'cross' else ' self-'}attention, layer {m.layer} ({m.name})"
@@ -41,7 +43,9 @@ def picture(maps: Sequence[Map], path: Path, title: str) -> None:
         for head, weights in enumerate(m.weights):
             left, bottom = gutter + head * (SIDE + GAP), height - top - 0.3 - above - SIDE
             axes = figure.add_axes((left / width, bottom / height, SIDE / width, SIDE / height))
-            image = axes.imshow(weights, cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto", interpolation="nearest")
+            image = axes.imshow(
+                weights, cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto", interpolation="nearest"
+            )
             axes.set_xlabel(f"head {head + 1}", size=8, labelpad=2)
             axes.tick_params(length=0, pad=2, labelsize=7, top=True, labeltop=True, bottom=False, labelbottom=False)
             for axis, labels in ((axes.xaxis, m.columns), (axes.yaxis, m.rows if head == 0 else ())):

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from headway.data.findings import Finding, Report
 from headway.report.curves import training_charts
 from headway.report.page import blank, document, escape, facts, heading, map_json, maps_section
-from headway.tasks.task import Figure, Map, Score
+from headway.tasks.task import Figure, Score
+from headway.tasks.uses import Map
 from headway.training.metrics import Record
 
 PARTS = ("report.css", "curves.js")
@@ -37,15 +38,21 @@ def report_page(
     sections = {
         "Scores": (cards(scores) or blank("Nothing has been scored yet.")) + note_list(notes),
         "What it remembers": remembered(*base) if base else "",
-        "Training": f'<div class="charts">{curves}</div>' if drawn else blank("No training step has been recorded yet."),
+        "Training": f'<div class="charts">{curves}</div>'
+        if drawn
+        else blank("No training step has been recorded yet."),
         "Samples": sample_table(columns, samples) or blank("Nothing yet: samples come with the first validation."),
         "Where it is worst": sample_table(columns, worst),
         "Attention": maps_section(maps) if maps else "",
-        "Data": "".join(examination(report) for report in doctor) or blank("The data of this run has not been examined."),
+        "Data": "".join(examination(report) for report in doctor)
+        or blank("The data of this run has not been examined."),
         "Recipe": facts(summary) if summary else "",
         "What to type next": commands(next_steps),
     }
-    head = heading(title) + f'<p class="verdict">{escape(verdict)}</p>\n<p class="soft">Weights kept: {escape(kept)}.</p>\n'
+    head = (
+        heading(title)
+        + f'<p class="verdict">{escape(verdict)}</p>\n<p class="soft">Weights kept: {escape(kept)}.</p>\n'
+    )
     body = head + "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items() if part)
     return document(title, body, {"maps": [map_json(m) for m in maps], "charts": [data for _, data in drawn]}, PARTS)
 
@@ -55,11 +62,17 @@ def cards(scores: Sequence[Score]) -> str:
     for score in scores:
         low, high = score.low, score.high
         known = low is not None and high is not None and low != high
-        interval = f"<small>95 % interval {value_text(low, score.digits)} to {value_text(high, score.digits)}</small>" if known else ""
+        interval = (
+            f"<small>95 % interval {value_text(low, score.digits)} to {value_text(high, score.digits)}</small>"
+            if known
+            else ""
+        )
         name = f'<b>{escape(score.name)}</b> <span class="soft">{escape(score.part)}</span>'
         signature = escape(score.signature).replace("|", "|<wbr>")
         small = f"{interval}<small><code>{signature}</code></small>"
-        made.append(f'<div class="panel">{name}<div class="value">{value_text(score.value, score.digits)}</div>{small}</div>')
+        made.append(
+            f'<div class="panel">{name}<div class="value">{value_text(score.value, score.digits)}</div>{small}</div>'
+        )
     return f'<div class="cards">{"".join(made)}</div>' if made else ""
 
 
@@ -77,12 +90,21 @@ def remembered(before: Sequence[Score], now: Sequence[Score]) -> str:
     """The scores on the held-out data of the run that this one began with, before and after."""
     then = {(s.part, s.name): s for s in before}
     rows = "".join(
-        f"<tr><td>{escape(s.name)} ({escape(s.part)})</td><td>{then[s.part, s.name].value:.{s.digits}f}</td><td>{s.value:.{s.digits}f}</td></tr>"
+        row(f"{s.name} ({s.part})", value_text(then[s.part, s.name].value, s.digits), value_text(s.value, s.digits))
         for s in now
         if (s.part, s.name) in then
     )
     note = "<p class='soft'>On the held-out data of the run that this one began with.</p>"
-    return f'{note}<div class="panel"><table><thead><tr><th>score</th><th>before</th><th>now</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    return note + table(("score", "before", "now"), rows)
+
+
+def row(*cells: str) -> str:
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def table(head: Sequence[str], body: str) -> str:
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    return f'<div class="panel"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def sample_table(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> str:
@@ -95,17 +117,22 @@ def sample_table(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> st
         if any("\n" in text for text in sample):
             marks[1] = ' class="text"'
         cells = zip(columns, sample, marks, strict=False)
-        rows.append("".join(f'<td dir="auto" data-label="{escape(name)}"{mark}>{escape(text)}</td>' for name, text, mark in cells))
+        rows.append(
+            "".join(
+                f'<td dir="auto" data-label="{escape(name)}"{mark}>{escape(text)}</td>' for name, text, mark in cells
+            )
+        )
     if not rows:
         return ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    return f'<div class="panel"><table><thead><tr>{head}</tr></thead><tbody>{"".join(f"<tr>{row}</tr>" for row in rows)}</tbody></table></div>'
+    return table(columns, "".join(f"<tr>{cells}</tr>" for cells in rows))
 
 
 def examination(report: Report) -> str:
     """What the doctor found in one part of the data."""
     dropped = f"{report.total - report.kept:,} dropped" if report.total != report.kept else "all kept"
-    head = f"<b>{report.total:,} {escape(report.unit)}s, {dropped}</b> <small><code>{escape(report.origin)}</code></small>"
+    head = (
+        f"<b>{report.total:,} {escape(report.unit)}s, {dropped}</b> <small><code>{escape(report.origin)}</code></small>"
+    )
     lines = [head, *map(escape, report.summary)]
     found = "".join(finding(item) for item in report.findings) or '<li class="nothing">Nothing odd was found.</li>'
     return f'<div class="panel">{"<br>".join(lines)}<ul class="findings">{found}</ul></div>'
@@ -123,5 +150,3 @@ def finding(item: Finding) -> str:
 def commands(steps: Sequence[str]) -> str:
     lines = "".join(f"<li><code>{escape(step)}</code></li>" for step in steps)
     return f'<ul class="next panel">{lines}</ul>' if lines else ""
-
-

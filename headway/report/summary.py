@@ -14,7 +14,8 @@ from headway.data.findings import Report
 from headway.inspect.cost import run_cost
 from headway.report.report import report_page
 from headway.runs.run import Run
-from headway.tasks.task import Attends, Judgement, Map, Score
+from headway.tasks.task import Judgement, Score
+from headway.tasks.uses import Attends, Map
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def read_doctor(folder: Path) -> list[Report]:
     try:
         return [from_json(Report, item, str(path)) for item in (value if isinstance(value, list) else [value])]
     except ConfigError as problem:
-        raise RunError(f"`{path}` is damaged: {problem.message}", "restore it from a copy, or train again.") from problem
+        raise RunError(
+            f"`{path}` is damaged: {problem.message}", "restore it from a copy, or train again."
+        ) from problem
 
 
 def run_facts(run: Run, judgement: Judgement) -> dict[str, str]:
@@ -79,14 +82,17 @@ def run_facts(run: Run, judgement: Judgement) -> dict[str, str]:
         "state": run.task.describe(),
         "held out": parts,
         "budget": f"{t.minutes:g} minutes = {t.steps:,} steps" if t.minutes else f"{t.steps:,} steps",
-        "optimizer": f"{t.optimizer}, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up, batches of {t.batch:,} {run.task.unit}",
+        "optimizer": f"{t.optimizer}, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up",
+        "batch": f"{t.batch:,} {run.task.unit}",
         "cost": str(run_cost(run)),
         "begun with": plan.start or "random weights",
         "seed": str(plan.seed),
     }
 
 
-def terminal_text(run: Run, judgement: Judgement, base: tuple[Sequence[Score], Sequence[Score]] | None, steps: Sequence[str]) -> str:
+def terminal_text(
+    run: Run, judgement: Judgement, base: tuple[Sequence[Score], Sequence[Score]] | None, steps: Sequence[str]
+) -> str:
     lines = ["", f"weights kept: {run.kept()}"]
     for part in dict.fromkeys(score.part for score in judgement.scores):
         size = judgement.sizes.get(part)
@@ -101,7 +107,11 @@ def terminal_text(run: Run, judgement: Judgement, base: tuple[Sequence[Score], S
         lines += [f"  {s.name} ({s.part}) {then[s.part, s.name]:.{s.digits}f} -> {s.value:.{s.digits}f}" for s in pairs]
     lines += ["", f"verdict: {judgement.verdict}", "", "samples:"]
     for sample in judgement.samples[:4]:
-        lines += [f"  {'-> ' if i == 1 else '   '}{_short(text)}" for i, text in enumerate(sample) if text and not (i == 2 and text == sample[1])]
+        lines += [
+            f"  {'-> ' if i == 1 else '   '}{_short(text)}"
+            for i, text in enumerate(sample)
+            if text and not (i == 2 and text == sample[1])
+        ]
     lines += ["", f"curves, samples and more: {run.folder / 'report.html'}", "what to type next:"]
     return "\n".join([*lines, *(f"  {step}" for step in steps)])
 

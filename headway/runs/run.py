@@ -17,19 +17,8 @@ from headway.core.errors import ConfigError, RunError, UsageError
 from headway.core.files import read_json, read_tensors, write_json
 from headway.models.build import build_model
 from headway.models.weights import load_tensors
-from headway.tasks.task import (
-    Aligns,
-    AnyTask,
-    Attends,
-    Classified,
-    Classifies,
-    Generates,
-    Judgement,
-    Map,
-    Score,
-    Translated,
-    Translates,
-)
+from headway.tasks.task import AnyTask, Judgement, Score
+from headway.tasks.uses import Aligns, Attends, Classified, Classifies, Generates, Map, Translated, Translates
 from headway.training.checkpoint import FILE, TrainState, read_header
 from headway.training.folder import WEIGHTS, require_weights
 from headway.training.metrics import Metrics, Record

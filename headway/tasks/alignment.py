@@ -25,7 +25,8 @@ from headway.evaluate.alignment import aer, links, to_words
 from headway.layers.attention.attend import Attend, recorded
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.pairs import HeldOut
-from headway.tasks.task import Map
+from headway.tasks.task import Score
+from headway.tasks.uses import Map
 
 Links = set[tuple[int, int]]
 FILE = "alignment.json"
@@ -76,10 +77,14 @@ def attends(model: object) -> bool:
     return isinstance(model, nn.Module) and any(isinstance(module, Attend) for module in model.modules())
 
 
-def cross_maps(task: TwoTokenizers, model: EncoderDecoder, sources: Sequence[str], targets: Sequence[str], batch: int = 32) -> list[CrossMaps]:
+def cross_maps(
+    task: TwoTokenizers, model: EncoderDecoder, sources: Sequence[str], targets: Sequence[str], batch: int = 32
+) -> list[CrossMaps]:
     """Force each target through the model and keep its cross-attention."""
     if not attends(model):
-        raise RunError("this model has no attention to read alignments from", "train `attention_seq2seq` or `transformer` instead.")
+        raise RunError(
+            "this model has no attention to read alignments from", "train `attention_seq2seq` or `transformer` instead."
+        )
     device = next(iter(model.parameters())).device
     read, written = [task.source.words(text) for text in sources], [task.target.words(text) for text in targets]
     order = sorted(range(len(read)), key=lambda i: len(read[i][0]) + len(written[i][0]))
@@ -93,12 +98,19 @@ def cross_maps(task: TwoTokenizers, model: EncoderDecoder, sources: Sequence[str
         cross = {name: calls[0].cpu().numpy() for name, calls in maps.items() if place(name)[0] == "cross"}
         for row, i in enumerate(rows):
             columns, lines = len(read[i][0]) + 1, len(written[i][0]) + 2
-            found[i] = CrossMaps({name: m[row, :, :lines, :columns] for name, m in cross.items()}, read[i][1], written[i][1])
+            found[i] = CrossMaps(
+                {name: m[row, :, :lines, :columns] for name, m in cross.items()}, read[i][1], written[i][1]
+            )
     return [found[i] for i in range(len(read))]
 
 
 def align_pairs(
-    task: TwoTokenizers, model: EncoderDecoder, head: AlignmentHead, sources: Sequence[str], targets: Sequence[str], portion: int = 1000
+    task: TwoTokenizers,
+    model: EncoderDecoder,
+    head: AlignmentHead,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    portion: int = 1000,
 ) -> list[Links]:
     """The links of every pair; maps are kept for one portion of the pairs at a time."""
     found: list[Links] = []
@@ -115,6 +127,18 @@ def choose_head(task: TwoTokenizers, model: EncoderDecoder, part: HeldOut, must:
     gold = [set(a) for a in part.alignments] if part.alignments is not None else dice_links(part.sources, part.targets)
     maps = cross_maps(task, model, part.sources, part.targets)
     return min(maps[0].heads(), key=lambda head: aer([m.links(head) for m in maps], gold))
+
+
+def alignment_scores(
+    task: TwoTokenizers, model: EncoderDecoder, head: AlignmentHead, parts: dict[str, HeldOut]
+) -> tuple[Score, ...]:
+    """The alignment error rate of the test part, where its links are known."""
+    part = parts.get("test")
+    if part is None or part.alignments is None:
+        return ()
+    links_found = align_pairs(task, model, head, part.sources, part.targets)
+    rate = aer(links_found, [set(a) for a in part.alignments])
+    return (Score("test", "AER", rate, digits=3, signature=f"Och-Ney 2003, {head}"),)
 
 
 def write_head(head: AlignmentHead, folder: Path) -> None:

@@ -26,7 +26,8 @@ from headway.evaluate.classification import (
     macro_f1,
 )
 from headway.models.classifier import Classifier
-from headway.tasks.task import Classified, Figure, Judgement, Loss, Score, Validation
+from headway.tasks.task import Figure, Judgement, Loss, Score, Validation
+from headway.tasks.uses import Classified
 
 FEW = 100  # validation examples below which weights are ranked by their loss alone
 SHOWN = 10  # samples of a judgement

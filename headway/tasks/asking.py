@@ -110,7 +110,12 @@ def ask(
 def _typed(owner: Entry, name: str, value: Value) -> Value:
     options = {option.name: option for option in owner.options}
     if name not in options:
-        raise UnknownName("option", f"--{name.replace('_', '-')}", [f"--{n.replace('_', '-')}" for n in options], f"headway train {owner.name} --help")
+        raise UnknownName(
+            "option",
+            f"--{name.replace('_', '-')}",
+            [f"--{n.replace('_', '-')}" for n in options],
+            f"headway train {owner.name} --help",
+        )
     kind = option_type(options[name].type)
     found: Value = parse(kind, value, name.replace("_", "-")) if isinstance(value, str) else value
     return found
@@ -130,5 +135,7 @@ def absolute(path: str, name: str) -> str:
     if path == "-":
         return path
     if not os.path.exists(path):
-        raise DataError(f"there is no file `{path}` (`--{name.replace('_', '-')}`)", f"looked in `{Path(path).resolve().parent}`.")
+        raise DataError(
+            f"there is no file `{path}` (`--{name.replace('_', '-')}`)", f"looked in `{Path(path).resolve().parent}`."
+        )
     return str(Path(path).resolve())

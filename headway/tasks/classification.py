@@ -23,7 +23,8 @@ from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.task import Base, Classified, Judgement, Loss, Map, Task, Validation
+from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.uses import Classified, Map
 from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
 
 BATCH = 64  # texts that are judged or classified at once

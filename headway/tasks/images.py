@@ -22,7 +22,8 @@ from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, re
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.task import Base, Classified, Judgement, Loss, Task, Validation
+from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.uses import Classified
 
 BATCH = 128  # pictures that are judged or classified at once
 FILE = "frame.json"

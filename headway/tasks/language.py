@@ -23,8 +23,9 @@ from headway.models.decoder import LanguageModel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Task, Validation
+from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.texts import TextCorpus, collect_text
+from headway.tasks.uses import Map
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
@@ -35,9 +36,13 @@ SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
 @dataclass(frozen=True)
 class Data:
     text: str | None = None  # a text file, a folder of them or .jsonl, of any size; `-` for standard input
-    validation_text: str | None = None  # held-out text to choose the best weights by; without it a part of the text is set apart
+    validation_text: str | None = (
+        None  # held-out text to choose the best weights by; without it a part of the text is set apart
+    )
     test_text: str | None = None  # held-out text to judge the end result by; without it a part of the text is set apart
-    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads and writes
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = (
+        "bpe"  # what the model reads and writes
+    )
     vocabulary: int | None = None  # how many different tokens (default: by the size of the text)
     context: int | None = None  # tokens that the model reads at once (default: 128 for a short budget, else 256)
     smoothing: float = 0.0  # label smoothing
@@ -59,7 +64,11 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     aliases = ("language modelling", "language model", "next-token prediction", "pre-training")
     reads, gives, model = "tokens", "next token", "gpt"
     unit, loss_unit = "tokens", "nats per token"
-    figures = (Figure("loss", "nats per token", "lower", 4), Figure("bits per byte", "", "lower", 3), Figure("perplexity", "", "lower", 2))
+    figures = (
+        Figure("loss", "nats per token", "lower", 4),
+        Figure("bits per byte", "", "lower", 3),
+        Figure("perplexity", "", "lower", 2),
+    )
     columns = ("prompt", "continuation")
     uses = ("generate", "attention")
     files = ("text", "validation_text", "test_text")
@@ -74,12 +83,16 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     @classmethod
     def collect(cls, data: Data, seed: int) -> TextCorpus:
         if data.text is None:
-            raise UsageError("which text? `--text`: a file, a folder or .jsonl", "`headway train language --help` explains it.")
+            raise UsageError(
+                "which text? `--text`: a file, a folder or .jsonl", "`headway train language --help` explains it."
+            )
         return collect_text(data.text, data.validation_text, data.test_text)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
-        return Data(text=paths[0]) if len(paths) == 1 and Path(paths[0]).suffix in ("", ".txt", ".md", ".text") else None
+        return (
+            Data(text=paths[0]) if len(paths) == 1 and Path(paths[0]).suffix in ("", ".txt", ".md", ".text") else None
+        )
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: TextCorpus, base: Base | None) -> Proposal[Data]:
@@ -89,7 +102,13 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         context = data.context or getattr(base.data if base else None, "context", None) or (128 if hurried else 256)
         chosen = recipe.model or Choice(cls.model)
         model = sized(
-            chosen, width=128 if hurried else 256, depth=4, inner=4, head_width=48, dropout=0.0, more={"context": context}
+            chosen,
+            width=128 if hurried else 256,
+            depth=4,
+            inner=4,
+            head_width=48,
+            dropout=0.0,
+            more={"context": context},
         )
         usual = (8e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
@@ -162,12 +181,21 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         part = open_tokens(folder / "held_out" / f"{name}.tokens")
         prompt = opening(self.tokenizer.decode([part.ids[:400].tolist()])[0])
         samples = tuple((prompt, "".join(islice(self.generate(model, prompt, seed=seed), SAMPLE))) for seed in (1, 2))
-        return self._judgement(name, self._predict(model, part), samples, {n: len(open_tokens(folder / "held_out" / f"{n}.tokens").ids) for n in names})
+        return self._judgement(
+            name,
+            self._predict(model, part),
+            samples,
+            {n: len(open_tokens(folder / "held_out" / f"{n}.tokens").ids) for n in names},
+        )
 
-    def _judgement(self, name: str, found: Prediction, samples: tuple[tuple[str, ...], ...], sizes: dict[str, int]) -> Judgement:
+    def _judgement(
+        self, name: str, found: Prediction, samples: tuple[tuple[str, ...], ...], sizes: dict[str, int]
+    ) -> Judgement:
         half = 1.96 * found.error
         scores = (
-            Score(name, "nats per token", found.nats, found.nats - half, found.nats + half, 4, f"{found.tokens:,} tokens"),
+            Score(
+                name, "nats per token", found.nats, found.nats - half, found.nats + half, 4, f"{found.tokens:,} tokens"
+            ),
             Score(name, "bits per byte", found.bits_per_byte, digits=4, signature=f"{found.bytes:,} bytes"),
             Score(name, "perplexity", found.perplexity, digits=3),
         )
@@ -175,7 +203,9 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
 
     def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
         if data.text is None:
-            raise UsageError("which text? `--text`: a file, a folder or .jsonl", "`headway evaluate --help` explains it.")
+            raise UsageError(
+                "which text? `--text`: a file, a folder or .jsonl", "`headway evaluate --help` explains it."
+            )
         text = Text(data.text)
         with TemporaryDirectory() as folder:
             part = tokenize_part(Part(text, 0, text.size.characters), self.tokenizer, Path(folder) / "given.tokens")
@@ -198,7 +228,13 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     # -- using ---------------------------------------------------------------------------------------------------------
 
     def generate(
-        self, model: LanguageModel, prompt: str, temperature: float = 0.8, top_k: int | None = None, top_p: float = 0.95, seed: int = 1
+        self,
+        model: LanguageModel,
+        prompt: str,
+        temperature: float = 0.8,
+        top_k: int | None = None,
+        top_p: float = 0.95,
+        seed: int = 1,
     ) -> Iterator[str]:
         """The continuation of a prompt, piece by piece as it is written; ends at the end mark, or when nobody asks for more."""
         # Nothing to go on: a text begins after a line's end.

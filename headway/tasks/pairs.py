@@ -49,7 +49,9 @@ class HeldOut:
     alignments: tuple[tuple[tuple[int, int], ...], ...] | None = None
 
     def first(self, count: int) -> "HeldOut":
-        return HeldOut(self.sources[:count], self.targets[:count], None if self.alignments is None else self.alignments[:count])
+        return HeldOut(
+            self.sources[:count], self.targets[:count], None if self.alignments is None else self.alignments[:count]
+        )
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,16 @@ class PairCorpus:
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        parts = {"train": (self.train.sources, self.train.targets)} | {n: (p.sources, p.targets) for n, p in self.held_out.items()}
+        parts = {"train": (self.train.sources, self.train.targets)} | {
+            n: (p.sources, p.targets) for n, p in self.held_out.items()
+        }
         return {n: f"{len(s):,} pairs, sha256 {Pairs(s, t, (), '').fingerprint}" for n, (s, t) in parts.items()}
 
     def describe(self) -> str:
         parts = ", ".join(f"{len(part.sources):,} for {name}" for name, part in self.held_out.items())
-        return "\n".join([*(report.text() for report in self.reports), f"learning from {len(self.train):,} pairs; held out: {parts}"])
+        return "\n".join(
+            [*(report.text() for report in self.reports), f"learning from {len(self.train):,} pairs; held out: {parts}"]
+        )
 
     @cached_property
     def characters(self) -> int:
@@ -78,11 +84,13 @@ class PairCorpus:
     @property
     def words(self) -> int:
         """Different words of both sides."""
-        return len({word for text in self.train.sources for word in re.findall(r"\w+|[^\w\s]", text)} | self._counts.keys())
+        return len(
+            {word for text in self.train.sources for word in re.findall(r"\w+|[^\w\s]", text)} | self._counts.keys()
+        )
 
     @property
     def unseen_words(self) -> float:
-        """How probable it is that the next word was never seen: words that occur once over all words (Good 1953). 0 for a regular language."""
+        """The probability of a word that was never seen: words that occur once, over all words (Good 1953); 0 for a regular language."""
         return sum(n == 1 for n in self._counts.values()) / max(1, self._counts.total())
 
 
@@ -111,7 +119,9 @@ def collect_pairs(data: PairData, seed: int) -> PairCorpus:
 def from_grammar(count: int, longest: int, seed: int) -> PairCorpus:
     """The embedded grammar: training pairs, a validation part, a test part, and one of combinations that training never shows."""
     gold = generate(count, "train", seed)
-    pairs = Pairs(tuple(p.source for p in gold), tuple(p.target for p in gold), tuple(range(1, count + 1)), "the embedded grammar")
+    pairs = Pairs(
+        tuple(p.source for p in gold), tuple(p.target for p in gold), tuple(range(1, count + 1)), "the embedded grammar"
+    )
     pairs, report = examine(pairs, limit=longest)
     parts = {}
     for name, size in (("validation", 500), ("test", 300), ("combinations", 300)):
@@ -122,13 +132,15 @@ def from_grammar(count: int, longest: int, seed: int) -> PairCorpus:
 
 
 def set_apart(pairs: Pairs, held_out: dict[str, HeldOut], seed: int) -> tuple[Pairs, dict[str, HeldOut]]:
-    """A twentieth for validation and, in larger data, as much for a test; only sources that occur once, so that no copy stays in training."""
+    """A twentieth for validation and, in larger data, as much for a test; only sources that occur once: no copy stays in training."""
     parts = ["validation"] if len(pairs) < ENOUGH or "test" in held_out else ["validation", "test"]
     count = min(MOST, max(1, len(pairs) // 20))
     times = Counter(pairs.sources)
     single = [i for i, source in enumerate(pairs.sources) if times[source] == 1]
     if len(pairs) < 2:
-        raise DataError(f"{pairs.origin} holds one pair: too little to learn from and to be judged by", "bring more pairs.")
+        raise DataError(
+            f"{pairs.origin} holds one pair: too little to learn from and to be judged by", "bring more pairs."
+        )
     if not single:
         raise DataError(
             f"{pairs.origin} holds no pair that could be set apart for validation (every source occurs more than once)",
@@ -156,10 +168,14 @@ def write_held_out(corpus: PairCorpus, folder: Path) -> None:
     """The held-out parts as JSON lines in the run: it is judged, now and later, without the person's files."""
     (folder / "held_out").mkdir(exist_ok=True)
     for name, part in corpus.held_out.items():
-        rows: list[dict[str, object]] = [{"source": s, "target": t} for s, t in zip(part.sources, part.targets, strict=True)]
+        rows: list[dict[str, object]] = [
+            {"source": s, "target": t} for s, t in zip(part.sources, part.targets, strict=True)
+        ]
         for row, links in zip(rows, part.alignments or (), strict=False):
             row["alignment"] = [list(link) for link in links]
-        write_text(folder / "held_out" / f"{name}.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        write_text(
+            folder / "held_out" / f"{name}.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        )
 
 
 def read_held_out(folder: Path) -> dict[str, HeldOut]:
@@ -171,9 +187,13 @@ def read_held_out(folder: Path) -> dict[str, HeldOut]:
             sources, targets = (tuple(row[side] for row in rows) for side in ("source", "target"))
             links = [tuple((int(s), int(t)) for s, t in row["alignment"]) for row in rows if "alignment" in row]
         except (ValueError, KeyError, TypeError, OSError) as problem:
-            raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
+            raise RunError(
+                f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again."
+            ) from problem
         if not rows or not all(isinstance(text, str) for text in (*sources, *targets)):
-            raise RunError(f"`{path}` is damaged: a line holds no pair of texts", "restore the file from a copy, or train again.")
+            raise RunError(
+                f"`{path}` is damaged: a line holds no pair of texts", "restore the file from a copy, or train again."
+            )
         parts[path.stem] = HeldOut(sources, targets, tuple(links) if len(links) == len(rows) else None)
     if "validation" not in parts:
         path = folder / "held_out" / "validation.jsonl"
@@ -184,6 +204,8 @@ def read_held_out(folder: Path) -> dict[str, HeldOut]:
 def read_own(data: PairData) -> HeldOut:
     """Pairs that a person brings to evaluate a run by."""
     if data.pairs is None and (data.source is None or data.target is None):
-        raise UsageError("which pairs? `--source` and `--target`, or `--pairs`", "`headway evaluate --help` explains them.")
+        raise UsageError(
+            "which pairs? `--source` and `--target`, or `--pairs`", "`headway evaluate --help` explains them."
+        )
     pairs = read_pairs(data.source, data.target, data.pairs, two_languages(data.languages))
     return HeldOut(pairs.sources, pairs.targets)

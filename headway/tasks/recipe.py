@@ -36,14 +36,26 @@ class Training:
     patience: int | None = 10  # validations without a better score before training stops early; none: never
 
     def __post_init__(self) -> None:
-        wrong = [f.name for f in dataclasses.fields(self) if isinstance(getattr(self, f.name), str) and f.name not in ("optimizer", "schedule")]
+        wrong = [
+            f.name
+            for f in dataclasses.fields(self)
+            if isinstance(getattr(self, f.name), str) and f.name not in ("optimizer", "schedule")
+        ]
         require(*((False, f"`training.{name}` must be a number, not {getattr(self, name)!r}") for name in wrong))
-        counts = {name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")}
+        counts = {
+            name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")
+        }
         spans = {name: getattr(self, name) for name in ("minutes", "epochs", "clip", "rate")}
         require(
             *((v is None or v >= 1, f"`training.{n}` must be at least 1, not {v}") for n, v in counts.items()),
-            *((v is None or 0 < v < inf, f"`training.{n}` must be a number above zero, not {v}") for n, v in spans.items()),
-            (self.average is None or 0 <= self.average < 1, f"`training.average` must be at least 0 and less than 1, not {self.average}"),
+            *(
+                (v is None or 0 < v < inf, f"`training.{n}` must be a number above zero, not {v}")
+                for n, v in spans.items()
+            ),
+            (
+                self.average is None or 0 <= self.average < 1,
+                f"`training.average` must be at least 0 and less than 1, not {self.average}",
+            ),
             (self.decay >= 0, f"`training.decay` must not be negative, not {self.decay}"),
         )
 
@@ -63,7 +75,10 @@ class Recipe(Generic[D]):
 
     def __post_init__(self) -> None:
         require(
-            (self.model is None or isinstance(self.model, Choice), f"`model` must be a `Choice`, such as `Choice({self.model!r})`"),
+            (
+                self.model is None or isinstance(self.model, Choice),
+                f"`model` must be a `Choice`, such as `Choice({self.model!r})`",
+            ),
             (isinstance(self.training, Training), f"`training` must be a `Training`, not {self.training!r}"),
         )
 
@@ -84,10 +99,14 @@ class Proposal(Generic[D]):
 def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:
     """A recipe from JSON, whose `data` is of the task's own type."""
     if not isinstance(value, dict) or not isinstance(value.get("task"), str):
-        raise ConfigError(f"`{where}` does not fit: it names no task", "the file was edited or damaged; restore it or train again.")
+        raise ConfigError(
+            f"`{where}` does not fit: it names no task", "the file was edited or damaged; restore it or train again."
+        )
     shell = from_json(_Shell, {k: v for k, v in value.items() if k != "data"}, where)
     brought = from_json(data, value.get("data"), where)
-    return Recipe(shell.task, brought, shell.model, shell.training, shell.seed, shell.start, shell.device, shell.precision)
+    return Recipe(
+        shell.task, brought, shell.model, shell.training, shell.seed, shell.start, shell.device, shell.precision
+    )
 
 
 @dataclass(frozen=True)

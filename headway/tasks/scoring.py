@@ -6,17 +6,40 @@ from headway.evaluate.translation import bleu, chrf, exact_match, paired_bootstr
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.pairs import HeldOut
 from headway.tasks.search import Searcher
-from headway.tasks.task import Judgement, Score
+from headway.tasks.task import Judgement, Score, Validation
+
+VALIDATED = 500  # sentences that are translated at each validation
+YOUNG = 15.0  # chrF below which a model is ranked by its loss: before that chrF is noise
+FEW = 100  # sentences below which it always is
 
 
-def judge_part(searcher: Searcher, model: EncoderDecoder, name: str, part: HeldOut, beam: int, penalty: float) -> Judgement:
+def validate_part(searcher: Searcher, model: EncoderDecoder, part: HeldOut, loss: float) -> Validation:
+    """BLEU, chrF and exact match of the first sentences, greedily decoded; a few samples. `loss` is that of all pairs."""
+    sources, references = list(part.sources[:VALIDATED]), list(part.targets[:VALIDATED])
+    found = [f[0].text for f in searcher.search(model, sources, beam=1)]
+    values = {
+        "BLEU": bleu(found, references, resamples=0).value,
+        "chrF": chrf(found, references, resamples=0).value,
+        "exact": sum(a == b for a, b in zip(found, references, strict=True)) / len(found),
+        "loss": loss,
+    }
+    young = values["chrF"] < YOUNG or len(part.sources) < FEW
+    samples = tuple(zip(sources[:3], found[:3], references[:3], strict=True))
+    return Validation(values, -loss - 1000.0 if young else values["chrF"], samples)
+
+
+def judge_part(
+    searcher: Searcher, model: EncoderDecoder, name: str, part: HeldOut, beam: int, penalty: float
+) -> Judgement:
     """The scores of one part, its first sentences, and those that came out worst."""
     found = searcher.search(model, list(part.sources), beam, penalty)
     texts, references = [f[0].text for f in found], list(part.targets)
     made = (bleu(texts, references), chrf(texts, references), exact_match(texts, references))
     scores = tuple(Score(name, s.name, s.value, s.low, s.high, 1, s.signature) for s in made)
     cut = sum(f[0].cut for f in found)
-    notes = (f"{cut} of {len(found)} translations of the {name} part reached the length limit and were cut",) if cut else ()
+    notes = (
+        (f"{cut} of {len(found)} translations of the {name} part reached the length limit and were cut",) if cut else ()
+    )
     rows = tuple(zip(part.sources, texts, references, strict=True))
     order = sorted(range(len(rows)), key=lambda i: chrf([texts[i]], [references[i]], resamples=0).value)
     worst = tuple(rows[i] for i in order[:5] if texts[i] != references[i])

@@ -23,7 +23,7 @@ from headway.decode.greedy import greedy
 from headway.decode.hypothesis import Hypothesis
 from headway.decode.side_by_side import side_by_side
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.tasks.task import Translated
+from headway.tasks.uses import Translated
 
 FILE = "seen.json"
 
@@ -104,7 +104,11 @@ class Searcher:
         for rows, found in zip(batches, side_by_side(decode, batches), strict=True):
             for i, hypotheses in zip(rows, found, strict=True):
                 # an untrained model may write a line break, which would shift all lines after it
-                decoded = [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])] if ids[i] else [""]
+                decoded = (
+                    [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])]
+                    if ids[i]
+                    else [""]
+                )
                 hypotheses = hypotheses if ids[i] else [Hypothesis((), 0.0)]
                 results[i] = [Found(text, h, penalty) for text, h in zip(decoded, hypotheses, strict=True)]
         return results
@@ -112,7 +116,7 @@ class Searcher:
     def translate(
         self, model: EncoderDecoder, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int
     ) -> list[list[Translated]]:
-        """The `best` translations of each text. A text of several sentences is split, translated and joined; n-best lists are of the whole."""
+        """The `best` translations of each text. Several sentences are split, translated and joined; n-best lists are of the whole."""
         parts = [split_sentences(text) if best == 1 else [text] for text in texts]
         flat = [sentence for sentences in parts for sentence in sentences]
         found = iter(self.search(model, flat, max(beam, best), penalty, batch))

@@ -7,7 +7,14 @@ from headway.core.config import Choice, Value
 
 
 def sized(
-    choice: Choice, *, width: int, depth: int | None, inner: int, head_width: int, dropout: float, more: Mapping[str, Value] | None = None
+    choice: Choice,
+    *,
+    width: int,
+    depth: int | None,
+    inner: int,
+    head_width: int,
+    dropout: float,
+    more: Mapping[str, Value] | None = None,
 ) -> Choice:
     """The choice with every size set that the model has and the person did not choose.
 
@@ -22,7 +29,13 @@ def sized(
     if isinstance(wide, int) and wide > 0:
         width = wide
     fitting = next(h for h in range(max(1, width // head_width), 0, -1) if width % h == 0)
-    dials: dict[str, Value] = {"width": width, "heads": fitting, "inner": inner * width, "dropout": dropout, **(more or {})}
+    dials: dict[str, Value] = {
+        "width": width,
+        "heads": fitting,
+        "inner": inner * width,
+        "dropout": dropout,
+        **(more or {}),
+    }
     if depth is not None:
         dials["depth"] = depth
     return Choice(choice.name, {key: value for key, value in dials.items() if key in known} | given)

@@ -1,7 +1,7 @@
 """The task protocol: what training, runs, reports and commands ask of a task. Nothing else knows what a task is about.
 
-A task is one file. It has a frozen dataclass `Data` (what a person brings; its fields are the options of `headway train <task>`) and a class that
-fulfils `Task`. In the order in which they are called:
+A task is one file. It has a frozen dataclass `Data` (what a person brings; its fields are the options of `headway train <task>`) and a
+class that fulfils `Task`. In the order in which they are called:
 
     collect      read and examine what the person brings           -> a corpus
     propose      choose what was left open, from the corpus        -> a proposal
@@ -12,19 +12,17 @@ fulfils `Task`. In the order in which they are called:
     validate     figures and samples of the validation part, again and again while training
     judge        scores of the parts that nothing was chosen by, once at the end
 
-What a run can be used for is said by `uses`, the verbs it serves. Each is a protocol below: `Translates`, `Generates`, `Classifies` ...
+What a run can be used for is said by `uses`, the verbs it serves; each is a protocol in `uses.py`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Literal, Protocol, Self, TypeVar
 
-import numpy as np
 from torch import Tensor, nn
 
 from headway.core.config import Choice
-from headway.core.errors import ConfigError, raise_all
 from headway.data.findings import Finding, Report
 from headway.tasks.recipe import Proposal, Recipe
 
@@ -80,7 +78,11 @@ class Score:
     signature: str = ""  # what makes it comparable
 
     def describe(self) -> str:
-        interval = f"  (95 % interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f})" if self.low is not None else ""
+        interval = (
+            f"  (95 % interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f})"
+            if self.low is not None
+            else ""
+        )
         return f"{self.name} {self.value:.{self.digits}f}{interval}"
 
 
@@ -95,30 +97,9 @@ class Judgement:
     unit: str = "examples"  # what these sizes count
     notes: tuple[str, ...] = ()  # what else a person should know, such as outputs that were cut
     worst: tuple[tuple[str, ...], ...] = ()  # the samples that came out worst
-    outputs: tuple[tuple[str, str], ...] = ()  # what was written and what was expected, example by example, where that makes sense
-
-
-@dataclass(frozen=True, eq=False)
-class Map:
-    """The weights of one attention layer, "h t s": how much each query (a row) looked at each key (a column)."""
-
-    name: str
-    kind: str  # "encoder", "decoder" or "cross"
-    layer: int  # counted from 1
-    weights: np.ndarray
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-
-    KINDS: ClassVar[tuple[str, ...]] = ("encoder", "decoder", "cross")
-
-    def __post_init__(self) -> None:
-        problems = [] if self.kind in self.KINDS else [f"the kind is `{self.kind}`, expected one of {', '.join(self.KINDS)}"]
-        shape = tuple(np.shape(self.weights))
-        if len(shape) != 3 or shape[1:] != (len(self.rows), len(self.columns)) or 0 in shape:
-            labels = f"{len(self.rows)} row labels and {len(self.columns)} column labels"
-            problems.append(f"weights of shape {shape} do not fit {labels}")
-        hint = "weights are `(heads, rows, columns)`, none of them 0."
-        raise_all(problems, ConfigError, f"the map `{self.name}` cannot be drawn", hint)
+    outputs: tuple[
+        tuple[str, str], ...
+    ] = ()  # what was written and what was expected, example by example, where that makes sense
 
 
 class Corpus(Protocol):
@@ -222,62 +203,3 @@ class Task(Protocol[D, C, B, M_contra]):
 
 
 AnyTask = Task[object, Corpus, object, nn.Module]  # a task whose types only it knows
-
-
-@runtime_checkable
-class Tests(Protocol):
-    def difference(self, mine: Judgement, other: Judgement) -> str:
-        """Whether two runs differ on the same examples by more than chance, in words."""
-
-
-# -- what a run can be used for ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Translated:
-    """One translation, with what a person should know of it."""
-
-    text: str
-    score: float  # log-probability with length penalty, the higher the better
-    warnings: tuple[str, ...] = ()
-
-
-@runtime_checkable
-class Translates(Protocol):
-    def translate(self, model: nn.Module, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int) -> list[list[Translated]]:
-        """For each text its `best` translations, best first."""
-
-
-@runtime_checkable
-class Aligns(Protocol):
-    def align(self, model: nn.Module, sources: Sequence[str], targets: Sequence[str], folder: Path) -> tuple[list[set[tuple[int, int]]], str]:
-        """For each pair its links between words, and where they were read from."""
-
-
-@runtime_checkable
-class Generates(Protocol):
-    def generate(
-        self, model: nn.Module, prompt: str, temperature: float = 0.8, top_k: int | None = None, top_p: float = 0.95, seed: int = 1
-    ) -> Iterator[str]:
-        """The continuation of a prompt, piece by piece."""
-
-
-@dataclass(frozen=True)
-class Classified:
-    """The probable classes of one input, the most probable first."""
-
-    label: str
-    probabilities: dict[str, float]
-    warnings: tuple[str, ...] = ()
-
-
-@runtime_checkable
-class Classifies(Protocol):
-    def classify(self, model: nn.Module, inputs: Sequence[str]) -> list[Classified]:
-        """The class of each input: a text, or the path of a picture."""
-
-
-@runtime_checkable
-class Attends(Protocol):
-    def attention(self, model: nn.Module, text: str, target: str | None = None) -> tuple[list[Map], str]:
-        """The weights of every attention layer for one input, and what the model wrote."""

@@ -13,24 +13,28 @@ from headway.core.errors import UsageError
 from headway.data.batches import PairBatch, PairBatches
 from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.evaluate.alignment import aer
-from headway.evaluate.translation import bleu, chrf
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.tasks.alignment import AlignmentHead, Links, align_pairs, attention_maps, choose_head, read_head, write_head
+from headway.tasks.alignment import (
+    Links,
+    align_pairs,
+    alignment_scores,
+    attention_maps,
+    choose_head,
+    read_head,
+    write_head,
+)
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.scoring import difference, judge_part
+from headway.tasks.scoring import difference, judge_part, validate_part
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.task import Base, Figure, Judgement, Loss, Map, Score, Task, Translated, Validation
+from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
+from headway.tasks.uses import Map, Translated
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
 JUDGED = 1000  # sentences of a part that are translated at the end
-VALIDATED = 500  # and at each validation
-YOUNG = 15.0  # chrF below which a model is ranked by its loss: before that chrF is noise
-FEW = 100  # sentences below which it always is
 REGULAR = 0.001  # probability of a word that was never seen, below which a language is regular: nothing to generalise over but its rules
 
 
@@ -40,7 +44,9 @@ class Data:
     target: str | None = None  # its translation, line by line
     pairs: str | None = None  # or both in one file: .tsv .csv .jsonl .tmx, `-` for standard input
     languages: str | None = None  # which two, where a file holds more: `en,de`, or columns by number: `1,2`
-    validation_source: str | None = None  # held-out sentences to choose the best weights by; without them a part is set apart
+    validation_source: str | None = (
+        None  # held-out sentences to choose the best weights by; without them a part is set apart
+    )
     validation_target: str | None = None  # their translations
     validation_pairs: str | None = None  # or both in one file
     test_source: str | None = None  # held-out sentences to judge the end result by; without them a part is set apart
@@ -48,7 +54,9 @@ class Data:
     test_pairs: str | None = None  # or both in one file
     grammar: int | None = None  # or this many pairs from the embedded grammar of English and German
     longest: int = 128  # words; longer pairs are left out and reported
-    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads and writes
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = (
+        "bpe"  # what the model reads and writes
+    )
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
     joint: bool = True  # one vocabulary for both languages
     smoothing: float | None = None  # label smoothing (default 0.1, or 0 for a regular language)
@@ -60,12 +68,21 @@ class Data:
         require(
             (sum(given) <= 1, "`--pairs`, `--source` with `--target` and `--grammar` exclude each other"),
             ((self.source is None) == (self.target is None), "`--source` and `--target` come together"),
-            ((self.validation_source is None) == (self.validation_target is None), "`--validation-source` and `--validation-target` come together"),
-            ((self.test_source is None) == (self.test_target is None), "`--test-source` and `--test-target` come together"),
+            (
+                (self.validation_source is None) == (self.validation_target is None),
+                "`--validation-source` and `--validation-target` come together",
+            ),
+            (
+                (self.test_source is None) == (self.test_target is None),
+                "`--test-source` and `--test-target` come together",
+            ),
             (self.grammar is None or self.grammar >= 1, "`--grammar` must be at least 1"),
             (self.longest >= 1, "`--longest` must be at least 1"),
             (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
-            (self.smoothing is None or 0 <= self.smoothing < 1, f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
+            (
+                self.smoothing is None or 0 <= self.smoothing < 1,
+                f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}",
+            ),
             (self.beam >= 1, f"`--beam` must be at least 1, not {self.beam}"),
             (0 <= self.penalty < 1e6, f"`--penalty` must be a number of at least 0, not {self.penalty}"),
         )
@@ -89,30 +106,37 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     columns = ("source", "translation", "reference")
     uses = ("translate", "align", "attention")
     files = (
-        "source", "target", "pairs", "validation_source", "validation_target", "validation_pairs", "test_source", "test_target", "test_pairs",
+        "source", "target", "pairs", "validation_source", "validation_target", "validation_pairs", "test_source", "test_target",
+        "test_pairs",
     )  # fmt: skip
     tested = ("source", "target", "pairs", "languages", "beam", "penalty")
 
     def __init__(self, data: Data, source: Tokenizer, target: Tokenizer, seen: Seen) -> None:
         self.data, self.source, self.target, self.seen = data, source, target, seen
+        self._parts: dict[Path, dict[str, HeldOut]] = {}
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> PairCorpus:
         if data.grammar is None and data.pairs is None and data.source is None:
-            raise UsageError("which data? `--source` and `--target`, or `--pairs`", "`headway train translation --help` explains them.")
+            raise UsageError(
+                "which data? `--source` and `--target`, or `--pairs`",
+                "`headway train translation --help` explains them.",
+            )
         return collect_pairs(data, seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
         if len(paths) == 2:
             return Data(source=paths[0], target=paths[1])
-        return Data(pairs=paths[0]) if len(paths) == 1 and Path(paths[0].removesuffix(".gz")).suffix in READERS else None
+        return (
+            Data(pairs=paths[0]) if len(paths) == 1 and Path(paths[0].removesuffix(".gz")).suffix in READERS else None
+        )
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: PairCorpus, base: Base | None) -> Proposal[Data]:
-        """Small data wants a small vocabulary, a narrow model and much dropout; a short budget a fast model; a regular language no dropout."""
+        """Small data wants a small vocabulary and much dropout; a short budget a small model; a regular language no dropout."""
         data, t = recipe.data, recipe.training
         pairs, regular = len(corpus.train), corpus.unseen_words < REGULAR
         grade = (pairs >= 8000) + (pairs > 300_000)
@@ -136,16 +160,14 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":
         """Train the tokenizers on the training pairs, or take over those of the run that this one begins with."""
-        pairs = corpus.train
+        pairs, size = corpus.train, data.vocabulary or 8000
         if base is not None:
-            found = tokenizer_of(base.task, "source"), tokenizer_of(base.task, "target")
-        elif data.joint:
-            both = train_tokenizer(data.tokens, [*pairs.sources, *pairs.targets], data.vocabulary or 8000)
-            found = both, both
+            found = [tokenizer_of(base.task, "source"), tokenizer_of(base.task, "target")]
         else:
-            found = tuple(train_tokenizer(data.tokens, side, data.vocabulary or 8000) for side in (pairs.sources, pairs.targets))  # type: ignore[assignment]
-        sides = (found[0].encode(list(pairs.sources)), found[1].encode(list(pairs.targets)))
-        return cls(data, *found, Seen.of(pairs.sources, *sides))
+            texts = [[*pairs.sources, *pairs.targets]] if data.joint else [pairs.sources, pairs.targets]
+            found = [train_tokenizer(data.tokens, side, size) for side in texts]
+        sides = found[0].encode(list(pairs.sources)), found[-1].encode(list(pairs.targets))
+        return cls(data, found[0], found[-1], Seen.of(pairs.sources, *sides))
 
     def save(self, folder: Path) -> None:
         if self.source is self.target:
@@ -197,23 +219,15 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:
         """The loss over all validation pairs; BLEU, chrF and exact match of the first ones, greedily decoded; a few samples."""
         part = self._held_out(folder)["validation"]
-        loss = self._mean_loss(model, part)
-        sources, references = list(part.sources[:VALIDATED]), list(part.targets[:VALIDATED])
-        found = [t[0].text for t in self.searcher.search(model, sources, beam=1)]
-        values = {
-            "BLEU": bleu(found, references, resamples=0).value,
-            "chrF": chrf(found, references, resamples=0).value,
-            "exact": sum(a == b for a, b in zip(found, references, strict=True)) / len(found),
-            "loss": loss,
-        }
-        young = values["chrF"] < YOUNG or len(part.sources) < FEW
-        samples = tuple(zip(sources[:3], found[:3], references[:3], strict=True))
-        return Validation(values, -loss - 1000.0 if young else values["chrF"], samples)
+        return validate_part(self.searcher, model, part, self._mean_loss(model, part))
 
     def _mean_loss(self, model: EncoderDecoder, part: HeldOut) -> float:
         device = next(iter(model.parameters())).device
         with torch.inference_mode():
-            found = [self.loss(model, batch.to(device)) for batch in self._batches(part.sources, part.targets, 2048, 0).in_order()]
+            found = [
+                self.loss(model, batch.to(device))
+                for batch in self._batches(part.sources, part.targets, 2048, 0).in_order()
+            ]
         return sum(float(loss.plain) for loss in found) / sum(loss.count for loss in found)
 
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:
@@ -221,22 +235,23 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             self._parts[folder] = read_held_out(folder)
         return self._parts[folder]
 
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, HeldOut]]:
-        return {}
-
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: EncoderDecoder, folder: Path) -> Judgement:
         """Scores of the test parts, or of the validation part if the data was too small to set a test part apart."""
         parts, data = self._held_out(folder), self.data
-        judged = {name: part for name, part in parts.items() if name != "validation"} or {"validation": parts["validation"]}
-        made = [judge_part(self.searcher, model, name, part.first(JUDGED), data.beam, data.penalty) for name, part in judged.items()]
+        judged = {name: part for name, part in parts.items() if name != "validation"} or {
+            "validation": parts["validation"]
+        }
+        made = [
+            judge_part(self.searcher, model, name, part.first(JUDGED), data.beam, data.penalty)
+            for name, part in judged.items()
+        ]
         head = choose_head(self, model, parts["validation"].first(200))
         scores = tuple(score for found in made for score in found.scores)
         if head is not None:
             write_head(head, folder)
-            scores += self._alignment_scores(model, head, judged)
+            scores += alignment_scores(self, model, head, judged)
         return dataclasses.replace(
             made[0],
             scores=scores,
@@ -244,15 +259,6 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             sizes={name: len(part.sources) for name, part in parts.items()},
             notes=tuple(note for found in made for note in found.notes),
         )
-
-    def _alignment_scores(self, model: EncoderDecoder, head: AlignmentHead, parts: dict[str, HeldOut]) -> tuple[Score, ...]:
-        """The alignment error rate of the test part, where its links are known."""
-        part = parts.get("test")
-        if part is None or part.alignments is None:
-            return ()
-        links = align_pairs(self, model, head, part.sources, part.targets)
-        rate = aer(links, [set(a) for a in part.alignments])
-        return (Score("test", "AER", rate, digits=3, signature=f"Och-Ney 2003, {head}"),)
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
         return judge_part(self.searcher, model, "given", read_own(data), data.beam, data.penalty)
@@ -285,8 +291,12 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     ) -> list[list[Translated]]:
         return self.searcher.translate(model, texts, beam, penalty, batch, best)
 
-    def align(self, model: EncoderDecoder, sources: Sequence[str], targets: Sequence[str], folder: Path) -> tuple[list[Links], str]:
-        head = read_head(self, model, folder) or choose_head(self, model, self._held_out(folder)["validation"].first(200), must=True)
+    def align(
+        self, model: EncoderDecoder, sources: Sequence[str], targets: Sequence[str], folder: Path
+    ) -> tuple[list[Links], str]:
+        head = read_head(self, model, folder) or choose_head(
+            self, model, self._held_out(folder)["validation"].first(200), must=True
+        )
         return align_pairs(self, model, head, sources, targets), str(head)  # type: ignore[arg-type]
 
     def attention(self, model: EncoderDecoder, text: str, target: str | None = None) -> tuple[list[Map], str]:

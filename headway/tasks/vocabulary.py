@@ -19,7 +19,8 @@ def choose_size(kind: str, characters: int, words: int) -> int:
 
 def describe_vocabulary(tokenizer: Tokenizer) -> str:
     """Its kind and size, and what the loss is before anything is learned: -ln p of a token, in nats."""
-    return f"{tokenizer.kind} vocabulary of {tokenizer.size:,} (a uniform guess costs ln {tokenizer.size:,} = {math.log(tokenizer.size):.1f} nats per token)"
+    guess = f"a uniform guess costs ln {tokenizer.size:,} = {math.log(tokenizer.size):.1f} nats per token"
+    return f"{tokenizer.kind} vocabulary of {tokenizer.size:,} ({guess})"
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
@@ -40,4 +41,7 @@ def tokenizer_of(task: object, *names: str) -> Tokenizer:
         found = getattr(task, name, None)
         if isinstance(found, Tokenizer):
             return found
-    raise UsageError(f"a run of the task `{type(task).__name__.lower()}` has no vocabulary to begin with", "choose another run for `--from`.")
+    raise UsageError(
+        f"a run of the task `{type(task).__name__.lower()}` has no vocabulary to begin with",
+        "choose another run for `--from`.",
+    )

@@ -15,13 +15,19 @@ def require_run(folder: Path) -> None:
     except OSError:  # a whole sentence in the place of a directory: the name is too long to be one
         there = False
     if not there:
-        raise RunError(f"there is no directory `{folder}`", "a run is the directory that `headway train ... --out` made.")
+        raise RunError(
+            f"there is no directory `{folder}`", "a run is the directory that `headway train ... --out` made."
+        )
     if not (folder / "recipe.json").exists():
-        raise RunError(f"`{folder}` is not a run: there is no `recipe.json` in it", "`headway train ... --out` makes one.")
+        raise RunError(
+            f"`{folder}` is not a run: there is no `recipe.json` in it", "`headway train ... --out` makes one."
+        )
 
 
 def require_weights(folder: Path) -> None:
     """Raise if `folder` is not a run that can be used."""
     require_run(folder)
     if not (folder / WEIGHTS).exists():
-        raise RunError(f"`{folder}` holds no trained weights yet", f"continue it with `headway train --resume {folder}`.")
+        raise RunError(
+            f"`{folder}` holds no trained weights yet", f"continue it with `headway train --resume {folder}`."
+        )

@@ -40,7 +40,9 @@ class Learner:
             self.optimizers.append(torch.optim.AdamW(adamw, lr=settings.rate, betas=(0.9, 0.98), fused=True))
         self.averaged, self.parameters = list(self.average.parameters()), list(model.parameters())
         buffers = saved_tensors(model).keys() - dict(model.named_parameters()).keys()
-        self.counted = [(dict(self.average.named_buffers())[n], dict(model.named_buffers())[n]) for n in sorted(buffers)]
+        self.counted = [
+            (dict(self.average.named_buffers())[n], dict(model.named_buffers())[n]) for n in sorted(buffers)
+        ]
 
     def step(self, rate: float, norm: Tensor, clip: float, average: float) -> None:
         """One update from the gradients that are there; `norm` is theirs, and larger ones are scaled down to `clip`."""

@@ -154,7 +154,9 @@ class Loop(Generic[B]):
     def _finished(self, progress: Progress) -> bool:
         state, patience = self.state, self.settings.patience
         if patience is not None and state.stale >= patience:
-            progress.say(f"stopping early: no better score in {state.stale} validations; the best was at step {state.best_step:,}")
+            progress.say(
+                f"stopping early: no better score in {state.stale} validations; the best was at step {state.best_step:,}"
+            )
             return True
         return self.interrupted or state.step >= state.total
 
@@ -165,7 +167,9 @@ class Loop(Generic[B]):
         if not (math.isfinite(loss) and math.isfinite(float(norm)) and (self.state.step == 0 or loss <= highest)):
             self._roll_back(progress, f"loss {loss:.4g}, gradient norm {float(norm):.4g}")
             return
-        if self.unsaved:  # the loss of the next step has shown that these weights are good, and they are not changed yet
+        if (
+            self.unsaved
+        ):  # the loss of the next step has shown that these weights are good, and they are not changed yet
             self._save()
         self.update(self.state.step, norm)
         first = loss if self.state.first is None else self.state.first
@@ -207,7 +211,11 @@ class Loop(Generic[B]):
             return
         state = self.state
         if self.metrics:
-            kept = Validated({k: v for k, v in found.figures.items() if math.isfinite(v)}, found.score, [list(s) for s in found.samples])
+            kept = Validated(
+                {k: v for k, v in found.figures.items() if math.isfinite(v)},
+                found.score,
+                [list(s) for s in found.samples],
+            )
             self.metrics.add(Record(state.step, self._seconds(), validation=kept))
         better = state.best is None or found.score > state.best
         values = "  ".join(f.format(found.figures[f.name]) for f in self.figures if f.name in found.figures)
@@ -229,7 +237,9 @@ class Loop(Generic[B]):
         possible = state.step + int((minutes * 60 - seconds) / (seconds / state.step))
         if possible < 0.93 * state.total:
             total = max(state.step + 1, possible)
-            progress.say(f"the machine is slower than measured at the start: {total:,} steps instead of {state.total:,}")
+            progress.say(
+                f"the machine is slower than measured at the start: {total:,} steps instead of {state.total:,}"
+            )
             self.state = dataclasses.replace(state, total=total)
 
     # -- divergence ----------------------------------------------------------------------------------------------------
@@ -246,7 +256,9 @@ class Loop(Generic[B]):
             raise RunError(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
         self.state = load_checkpoint(self.folder, self.learner)
         self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks)
-        progress.say(f"diverged at step {at + 1:,} ({what}): back to step {self.state.step:,} at {scale:g} of the learning rate")
+        progress.say(
+            f"diverged at step {at + 1:,} ({what}): back to step {self.state.step:,} at {scale:g} of the learning rate"
+        )
         if self.metrics:
             self.metrics.forget_after(self.state.step)
         self._save()
@@ -272,5 +284,7 @@ def moved(batch: B, device: torch.device) -> B:
     if isinstance(batch, tuple):
         return type(batch)(moved(item, device) for item in batch)  # type: ignore[return-value]
     if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
-        return dataclasses.replace(batch, **{f.name: moved(getattr(batch, f.name), device) for f in dataclasses.fields(batch)})
+        return dataclasses.replace(
+            batch, **{f.name: moved(getattr(batch, f.name), device) for f in dataclasses.fields(batch)}
+        )
     return batch

@@ -1,7 +1,7 @@
 """metrics.jsonl: one line per record, in the order of the steps. Read by the report; nothing depends on it.
 
-    {"step": 40, "seconds": 3.1, "loss": 5.2, "norm": 1.1, "count": 2000}                     every few steps
-    {"step": 80, "seconds": 6.4, "validation": {"figures": {"BLEU": 3.1}, "samples": [[...]]}}  at a validation
+{"step": 40, "seconds": 3.1, "loss": 5.2, "norm": 1.1, "count": 2000}                     every few steps
+{"step": 80, "seconds": 6.4, "validation": {"figures": {"BLEU": 3.1}, "samples": [[...]]}}  at a validation
 """
 
 import json

@@ -52,7 +52,9 @@ class Muon(torch.optim.Optimizer):
 
     aliases = ("momentum orthogonalised by Newton-Schulz",)
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0) -> None:
+    def __init__(
+        self, parameters: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0
+    ) -> None:
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -75,4 +77,7 @@ class Muon(torch.optim.Optimizer):
                 done = orthogonalised(torch.cat([blocks for _, blocks in members])).split([len(b) for _, b in members])
                 for (p, blocks), o in zip(members, done, strict=True):
                     p.mul_(1 - group["lr"] * group["weight_decay"])
-                    p.add_(from_blocks(o, len(p), p[0].numel()).view_as(p), alpha=-group["lr"] * 0.2 * max(blocks.shape[1:]) ** 0.5)
+                    p.add_(
+                        from_blocks(o, len(p), p[0].numel()).view_as(p),
+                        alpha=-group["lr"] * 0.2 * max(blocks.shape[1:]) ** 0.5,
+                    )

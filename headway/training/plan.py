@@ -11,6 +11,7 @@ from typing import Generic, Literal, TypeVar
 
 from headway.core.config import Choice, from_json, to_json
 from headway.core.errors import UsageError
+from headway.data.messages import count_noun
 from headway.tasks.recipe import Json, Proposal, Recipe, Training
 
 D = TypeVar("D")
@@ -72,7 +73,9 @@ class _Shell:
 
 
 def read_plan(value: object, data: type[D], where: str) -> Plan[D]:
-    shell = from_json(_Shell, {k: v for k, v in value.items() if k != "data"} if isinstance(value, dict) else value, where)
+    shell = from_json(
+        _Shell, {k: v for k, v in value.items() if k != "data"} if isinstance(value, dict) else value, where
+    )
     brought = from_json(data, value.get("data") if isinstance(value, dict) else None, where)
     return Plan(data=brought, **{f.name: getattr(shell, f.name) for f in dataclasses.fields(_Shell)})
 
@@ -130,8 +133,9 @@ def describe(plan: Plan[D], state: str, parameters: int, per_epoch: int, unit: s
     several = f"{t.accumulate} x " if t.accumulate > 1 else ""
     where = f" on {plan.device}" if plan.device != "cpu" else ""
     half = f" in {plan.precision}" if plan.precision != "float32" else ""
+    epochs, warmup, validate = t.steps * t.accumulate / per_epoch, count_noun(t.warmup, "step"), count_noun(t.validate, "step")
     return (
         f"model: {plan.model.describe()}, {parameters / 1e6:.2f} million parameters, {state}\n"
-        f"plan: {budget}{t.steps:,} steps of {several}{t.batch:,} {unit} = {t.steps * t.accumulate / per_epoch:.1f} epochs{where}{half}, "
-        f"{t.optimizer} at {t.rate:g} ({t.schedule}, {t.warmup} steps of warm-up), validation every {t.validate} steps"
+        f"plan: {budget}{t.steps:,} steps of {several}{t.batch:,} {unit} = {epochs:.1f} epochs{where}{half}, "
+        f"{t.optimizer} at {t.rate:g} ({t.schedule}, warm-up of {warmup}), validation every {validate}"
     )

@@ -16,6 +16,13 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
 
 
+class Screen(Console):
+    """rich's console, which would end the whole program if the reader of its output is gone (`headway train ... | head`)."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class Progress:
     """Reports what happens. `step` may be called as often as there are steps; it prints every few seconds.
 
@@ -23,7 +30,7 @@ class Progress:
     """
 
     def __init__(self, quiet: bool = False, loss_unit: str = "", unit: str = "") -> None:
-        self.console = Console(stderr=False, highlight=False, soft_wrap=True)
+        self.console = Screen(stderr=False, highlight=False, soft_wrap=True)
         self.quiet, self.loss_unit, self.unit = quiet, loss_unit, unit
         self.terminal = self.console.is_terminal and not quiet
         self.bar: Bar | None = None
@@ -60,7 +67,11 @@ class Progress:
             text += f"  {speed:,.0f} {self.unit}/s  {clock((total - step) * span / (len(self.recent) - 1))} left"
         if self.terminal:
             if self.bar is None:
-                columns = (TextColumn("step {task.completed:,.0f}/{task.total:,.0f}"), BarColumn(bar_width=20), TextColumn("{task.description}"))
+                columns = (
+                    TextColumn("step {task.completed:,.0f}/{task.total:,.0f}"),
+                    BarColumn(bar_width=20),
+                    TextColumn("{task.description}"),
+                )
                 self.bar = Bar(*columns, console=self.console)
                 self.bar.start()
                 self.bar.add_task("", total=total)

@@ -21,22 +21,22 @@ from typing import IO
 import torch
 from torch import nn
 
-from headway.core import machine, registry
-from headway.core.config import Choice, difference, replaced, to_json
+from headway.core import machine
+from headway.core.config import difference, replaced, to_json
 from headway.core.device import choose_device
 from headway.core.errors import DataError, DiskError, RunError, UsageError, raise_all
-from headway.core.files import disk_errors, read_json, read_tensors, write_json, write_whole
+from headway.core.files import disk_errors, read_json, write_json, write_whole
 from headway.core.lock import locked
 from headway.core.seeds import derive
 from headway.models.build import build_model, count_parameters
 from headway.models.choice import check_options
-from headway.models.weights import load_fitting
 from headway.tasks.recipe import Recipe, read_recipe
-from headway.tasks.task import AnyTask, Base, Corpus, errors_of
+from headway.tasks.task import AnyTask, Corpus, errors_of
 from headway.training import plan as planning
+from headway.training.base_run import chosen_model, keep_base, open_base, take_weights
 from headway.training.checkpoint import FILE, read_header
-from headway.training.folder import HELD_OUT, WEIGHTS, require_run, require_weights
-from headway.training.loop import Loop
+from headway.training.folder import WEIGHTS, require_run
+from headway.training.loop import Loop, moved
 from headway.training.plan import Plan, read_plan
 from headway.training.precision import choose_precision
 from headway.training.progress import Progress
@@ -51,7 +51,10 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
         check_options(recipe.model)
     with disk_errors(out):
         if (out / "recipe.json").exists():
-            raise RunError(f"`{out}` already holds a run", f"continue it with `headway train --resume {out}`, or choose another `--out`.")
+            raise RunError(
+                f"`{out}` already holds a run",
+                f"continue it with `headway train --resume {out}`, or choose another `--out`.",
+            )
         if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
             raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
         out.mkdir(parents=True, exist_ok=True)
@@ -62,7 +65,9 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
             return _train(recipe, out, progress, anyway)
         except BaseException as problem:
             if not _worth_keeping(out) and not isinstance(problem, DiskError):
-                shutil.rmtree(out, ignore_errors=True)  # nothing was learned yet: the same `--out` is free for the next attempt
+                shutil.rmtree(
+                    out, ignore_errors=True
+                )  # nothing was learned yet: the same `--out` is free for the next attempt
                 if isinstance(problem, KeyboardInterrupt):
                     progress.say(f"stopped before the first step; `{out}` was removed, the same command begins again")
             raise
@@ -82,7 +87,9 @@ def _keep_standard_input(recipe: Recipe[object], out: Path) -> Recipe[object]:
     """What comes through a pipe is gone once read: the run keeps it, so that it can be resumed."""
     piped = [name for name, value in to_json(recipe.data).items() if value == "-"]
     if len(piped) > 1:
-        raise UsageError(f"standard input can be read only once, not for {' and '.join(piped)}", "bring files for all but one.")
+        raise UsageError(
+            f"standard input can be read only once, not for {' and '.join(piped)}", "bring files for all but one."
+        )
     if not piped:
         return recipe
     path = out / "standard_input"  # no suffix: the reader finds out what it is
@@ -106,10 +113,15 @@ def resume(out: Path, progress: Progress | None = None) -> bool:
     with locked(out):
         planned, checkpoint, weights = ((out / name).exists() for name in ("plan.json", FILE, WEIGHTS))
         if planned and weights and not checkpoint:
-            hint = f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on from its weights."
+            hint = (
+                f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on from its weights."
+            )
             raise RunError(f"`{out / FILE}` is missing, so the run cannot be continued", hint)
         if checkpoint and not planned:
-            raise RunError(f"`{out / 'plan.json'}` is missing", "restore it from a copy; without it the checkpoint cannot be continued.")
+            raise RunError(
+                f"`{out / 'plan.json'}` is missing",
+                "restore it from a copy; without it the checkpoint cannot be continued.",
+            )
         return _train(read_recipe(value, data, str(out / "recipe.json")), out, progress, anyway=True)
 
 
@@ -183,13 +195,15 @@ def _built(plan: Plan[object], sizes: dict[str, int]) -> nn.Module:
     return build_model(plan.model, sizes)
 
 
-def _planned(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Corpus, progress: Progress, began: float) -> Loop[object]:
+def _planned(
+    kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Corpus, progress: Progress, began: float
+) -> Loop[object]:
     """Choose what was left open, build the model, write the plan down, and make the loop."""
     threads = machine.prepare()
     device = choose_device(recipe.device)
     recipe = dataclasses.replace(recipe, training=planning.budget_of(recipe.training))
-    base = _base(Path(recipe.start)) if recipe.start else None
-    recipe = dataclasses.replace(recipe, model=_chosen_model(recipe, kind, base))
+    base = open_base(Path(recipe.start)) if recipe.start else None
+    recipe = dataclasses.replace(recipe, model=chosen_model(recipe, kind, base))
     proposal = kind.propose(recipe, corpus, base)
     if base is None:
         progress.say("learning what the data holds ...")
@@ -199,22 +213,33 @@ def _planned(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Cor
     settings = planning.settle(recipe, proposal, 1, None)
     precision = choose_precision(recipe.precision, device)
     plan = Plan(
-        recipe.task, proposal.data, proposal.model, settings, recipe.seed, recipe.start, str(device), precision, threads, corpus.fingerprint
+        recipe.task,
+        proposal.data,
+        proposal.model,
+        settings,
+        recipe.seed,
+        recipe.start,
+        str(device),
+        precision,
+        threads,
+        corpus.fingerprint,
     )
     model = _built(plan, task.sizes)
     if base is not None:
-        _take_weights(model, base.folder, progress)
-        _keep_base(base, out)
+        take_weights(model, base.folder, progress)
+        keep_base(base, out)
     loop = _loop(task, plan, corpus, out, model)
     with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training
-        task.loss(model, loop.batches.largest())
+        task.loss(model, moved(loop.batches.largest(), device))
     seconds = None
     if recipe.training.minutes is not None:
         progress.say("measuring the speed of this machine ...")
         times = loop.timed_steps(min(20.0, 1.8 * recipe.training.minutes))
         start_time = time.monotonic()
         task.validate(loop.learner.average, out)
-        once = 0.5 * (time.monotonic() - start_time)  # an untrained model writes to the limit: more than validations will cost
+        once = 0.5 * (
+            time.monotonic() - start_time
+        )  # an untrained model writes to the limit: more than validations will cost
         seconds = planning.seconds_per_step(times, recipe.training.minutes, time.monotonic() - began, once)
     per_epoch = len(loop.batches)
     plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, seconds))
@@ -223,44 +248,6 @@ def _planned(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Cor
     write_json(out / "plan.json", plan.to_json())
     loop.settle(plan.training, plan.to_json())
     return loop
-
-
-def _base(folder: Path) -> Base:
-    """The run that this one begins with, with its vocabulary."""
-    require_weights(folder)
-    name = read_task_name(folder)
-    kind = task_class(name)
-    plan = read_plan(read_json(folder / "plan.json"), data_class(name), str(folder / "plan.json"))
-    return Base(folder, kind.load(plan.data, folder), plan.data, plan.model)
-
-
-def _chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None) -> Choice:
-    """The model that was asked for; without a word that of the run it begins with, if it fits, or the task's default."""
-    if base is None:
-        return recipe.model or Choice(kind.model)
-    facts = registry.get("models", base.model.name).facts
-    if recipe.model is None and (facts.get("reads"), facts.get("gives")) != (kind.reads, kind.gives):
-        return Choice(kind.model)
-    asked = recipe.model or Choice(base.model.name)
-    same = asked.name == base.model.name
-    return Choice(asked.name, base.model.options | asked.options) if same else asked
-
-
-def _keep_base(base: Base, out: Path) -> None:
-    """What the other run was judged by, so that forgetting shows, also when that run has moved away."""
-    if (base.folder / HELD_OUT).is_dir():
-        shutil.copytree(base.folder / HELD_OUT, out / "base" / HELD_OUT)
-        if (base.folder / "scores.json").exists():
-            shutil.copy(base.folder / "scores.json", out / "base" / "scores.json")
-
-
-def _take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
-    taken, new = load_fitting(model, read_tensors(base / WEIGHTS))
-    share = sum(p.numel() for n, p in model.named_parameters() if n in taken) / sum(p.numel() for p in model.parameters())
-    if not taken:
-        raise UsageError(f"no weight of `{base}` fits this model", "choose the same `--model` with the same width, or leave out `--from`.")
-    names = ", ".join(f"`{name}`" for name in new[:6]) + (" ..." if len(new) > 6 else "")
-    progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))
 
 
 def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpus, out: Path) -> None:
@@ -283,5 +270,3 @@ def _only(asked: object, settled: object) -> object:
     if isinstance(asked, dict) and isinstance(settled, dict):
         return {key: _only(value, settled.get(key)) for key, value in asked.items()}
     return None if asked is None else settled
-
-

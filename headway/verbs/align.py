@@ -42,4 +42,7 @@ def run(a: argparse.Namespace) -> None:
     print(f"{len(links):,} pairs, read from {head}", file=sys.stderr)
     if gold:
         score = measure(links, *gold)
-        print(f"alignment error rate {score.aer:.3f}  precision {score.precision:.3f}  recall {score.recall:.3f}", file=sys.stderr)
+        print(
+            f"alignment error rate {score.aer:.3f}  precision {score.precision:.3f}  recall {score.recall:.3f}",
+            file=sys.stderr,
+        )

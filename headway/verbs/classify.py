@@ -21,7 +21,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     add_run(p)
     p.add_argument("inputs", nargs="*", help="texts, or paths of pictures")
     p.add_argument("--input", metavar="FILE", help="one text (or path) per line; `-` is standard input")
-    p.add_argument("--output", metavar="FILE", help="where the labels go, one per line (default: the screen, with probabilities)")
+    p.add_argument(
+        "--output", metavar="FILE", help="where the labels go, one per line (default: the screen, with probabilities)"
+    )
     p.add_argument("--json", action="store_true", help="print JSON: label and probabilities of each input")
 
 
@@ -37,7 +39,10 @@ def run(a: argparse.Namespace) -> None:
     inputs = a.inputs or read_lines(a.input)
     found = opened.classify(inputs)
     if a.json:
-        value = [{"input": text, "label": f.label, "probabilities": f.probabilities} for text, f in zip(inputs, found, strict=True)]
+        value = [
+            {"input": text, "label": f.label, "probabilities": f.probabilities}
+            for text, f in zip(inputs, found, strict=True)
+        ]
         print(json.dumps(value, indent=2, ensure_ascii=False))
     elif a.output:
         write_lines([f.label for f in found], a.output)

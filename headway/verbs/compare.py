@@ -99,7 +99,15 @@ def _asked(a: argparse.Namespace, entry: Entry, names: list[str]) -> dict[str, A
         name = mixer.name if mixer else model.name
         if name in found:
             raise UsageError(f"`{word}` is `{name}`, which is named twice", "name each model once.")
-        found[name] = ask(a.task, data, word, {n: v for n, v in options.items() if n in known}, training, device=a.device, precision=a.precision)
+        found[name] = ask(
+            a.task,
+            data,
+            word,
+            {n: v for n, v in options.items() if n in known},
+            training,
+            device=a.device,
+            precision=a.precision,
+        )
     for option in options.keys() - every:
         raise UnknownName("option of these models:", f"--model.{option}", [f"--model.{n}" for n in every - {"options"}])
     return found

@@ -23,7 +23,11 @@ MANY = "files"
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     p.add_argument("action", choices=["check"], help="check: what is wrong with these files, line by line")
     p.add_argument("files", nargs="*", help="files as they would be given to `headway train`")
-    p.add_argument("--task", metavar="TASK", help=f"{', '.join(registry.entries('tasks'))} (default: found from the files); brings its options")
+    p.add_argument(
+        "--task",
+        metavar="TASK",
+        help=f"{', '.join(registry.entries('tasks'))} (default: found from the files); brings its options",
+    )
     p.add_argument("--json", action="store_true", help="print JSON")
     if "--task" in words[:-1]:
         entry = find_task(words[words.index("--task") + 1])
@@ -61,4 +65,7 @@ def _recognise(paths: list[str]) -> tuple[str, object]:
         if data is not None:
             return name, data
     tasks = ", ".join(registry.entries("tasks"))
-    raise UsageError(f"cannot tell what {len(paths)} file{'s' * (len(paths) != 1)} such as `{paths[0]}` are for", f"say it with `--task`: {tasks}.")
+    raise UsageError(
+        f"cannot tell what {len(paths)} file{'s' * (len(paths) != 1)} such as `{paths[0]}` are for",
+        f"say it with `--task`: {tasks}.",
+    )

@@ -24,7 +24,9 @@ examples:
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     add_run(p)
     p.add_argument("--json", action="store_true", help="print JSON")
-    p.add_argument("--against", metavar="RUN", help="another run on the same examples: is the difference more than chance?")
+    p.add_argument(
+        "--against", metavar="RUN", help="another run on the same examples: is the difference more than chance?"
+    )
     task = _task_of([word for word in words if not word.startswith("-")][:1])
     for entry in [task] if task else registry.entries("tasks").values():
         group = p.add_argument_group(f"for a run of {entry.name}")
@@ -46,11 +48,15 @@ def _task_of(words: list[str]) -> Entry | None:
 def run(a: argparse.Namespace) -> None:
     require_weights(Path(a.run))
     from headway.runs.run import Run
-    from headway.tasks.task import Tests
+    from headway.tasks.uses import Tests
 
     task = _task_of([a.run])
     options = {o.name: o for o in (task.options if task else ()) if task and o.name in (task.facts.get("tested") or ())}
-    given = {n: parse(option_type(o.type), v, n.replace("_", "-")) for n, o in options.items() if (v := getattr(a, n, None)) is not None}
+    given = {
+        n: parse(option_type(o.type), v, n.replace("_", "-"))
+        for n, o in options.items()
+        if (v := getattr(a, n, None)) is not None
+    }
     for name in task.facts.get("files") or () if task else ():
         if name in given:
             given[name] = absolute(given[name], name)
@@ -61,7 +67,18 @@ def run(a: argparse.Namespace) -> None:
     other = Run(a.against, a.device).evaluate(**given) if a.against else None
     difference = opened.task.difference(found, other) if other and isinstance(opened.task, Tests) else ""
     if a.json:
-        print(json.dumps({"run": a.run, "sizes": found.sizes, "scores": to_json(found.scores), "notes": list(found.notes), "against": difference}, indent=2))
+        print(
+            json.dumps(
+                {
+                    "run": a.run,
+                    "sizes": found.sizes,
+                    "scores": to_json(found.scores),
+                    "notes": list(found.notes),
+                    "against": difference,
+                },
+                indent=2,
+            )
+        )
         return
     for part, size in found.sizes.items():
         print(f"{size:,} {found.unit} ({part})")

@@ -16,9 +16,21 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     p.add_argument("--prompt", default="", metavar="TEXT", help="how the text begins")
     p.add_argument("--length", type=int, default=500, metavar="N", help="tokens to write (default 500)")
     p.add_argument("--count", type=int, default=1, metavar="N", help="how many continuations (default 1)")
-    p.add_argument("--temperature", type=float, default=0.8, metavar="T", help="0 always takes the most probable token (default 0.8)")
+    p.add_argument(
+        "--temperature",
+        type=float,
+        default=0.8,
+        metavar="T",
+        help="0 always takes the most probable token (default 0.8)",
+    )
     p.add_argument("--top-k", type=int, metavar="K", help="draw from the K most probable tokens only")
-    p.add_argument("--top-p", type=float, default=0.95, metavar="P", help="draw from the fewest that hold this probability (default 0.95)")
+    p.add_argument(
+        "--top-p",
+        type=float,
+        default=0.95,
+        metavar="P",
+        help="draw from the fewest that hold this probability (default 0.95)",
+    )
     p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed writes the same text (default 1)")
 
 

@@ -32,7 +32,10 @@ def run(a: argparse.Namespace) -> None:
     opened = open_run(a)
     maps, target = opened.attention(a.text, a.target)
     if not maps:
-        raise RunError(f"`{opened.plan.model.name}` in `{a.run}` has no attention maps to show", "train a model that attends, such as `transformer` or `gpt`.")
+        raise RunError(
+            f"`{opened.plan.model.name}` in `{a.run}` has no attention maps to show",
+            "train a model that attends, such as `transformer` or `gpt`.",
+        )
     maps = [m for m in maps if a.only in (None, m.kind)]
     if not maps:
         raise UsageError(f"this model has no {a.only} attention", "leave out `--only`.")

@@ -13,7 +13,11 @@ examples:
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
-    p.add_argument("room", nargs="?", help="one room only: " + ", ".join(room for room in registry.ROOMS if not room.startswith("lab/")))
+    p.add_argument(
+        "room",
+        nargs="?",
+        help="one room only: " + ", ".join(room for room in registry.ROOMS if not room.startswith("lab/")),
+    )
 
 
 def run(a: argparse.Namespace) -> None:

@@ -16,18 +16,38 @@ if TYPE_CHECKING:
 METAVARS = {"int": "N", "float": "X", "bool": "yes|no", "str": "TEXT"}
 
 
-def add_options(p: argparse._ActionsContainer, options: Iterable[Option], files: Iterable[str] = (), prefix: str = "") -> None:
+def add_options(
+    p: argparse._ActionsContainer, options: Iterable[Option], files: Iterable[str] = (), prefix: str = ""
+) -> None:
     """`validation_source: str | None = None  # held-out sentences` as `--validation-source PATH   held-out sentences`."""
     for option in options:
         kinds = option.type.replace(" | None", "")
-        metavar = "PATH" if option.name in files else METAVARS.get(kinds, kinds.removeprefix("Literal[").removesuffix("]").replace("'", "").replace('"', "").replace(", ", "|"))
+        metavar = (
+            "PATH"
+            if option.name in files
+            else METAVARS.get(
+                kinds,
+                kinds.removeprefix("Literal[").removesuffix("]").replace("'", "").replace('"', "").replace(", ", "|"),
+            )
+        )
         default = "" if option.default is None or "default" in option.meaning else f" (default {_word(option.default)})"
         name = option.name if prefix else option.name.replace("_", "-")
-        p.add_argument(f"--{prefix}{name}", dest=f"{prefix}{option.name}", metavar=metavar, help=(option.meaning + default).replace("%", "%%"))
+        p.add_argument(
+            f"--{prefix}{name}",
+            dest=f"{prefix}{option.name}",
+            metavar=metavar,
+            help=(option.meaning + default).replace("%", "%%"),
+        )
 
 
 def _word(value: object) -> str:
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        {True: "yes", False: "no"}.get(value, str(value))
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def add_run(p: argparse.ArgumentParser) -> None:
@@ -56,7 +76,9 @@ def refuse_overwriting(output: str | None, *inputs: str | None) -> None:
         return
     for path in inputs:
         if path and path != "-" and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise UsageError(f"`{output}` is the input itself; its text would be lost", "name another file for `--output`.")
+            raise UsageError(
+                f"`{output}` is the input itself; its text would be lost", "name another file for `--output`."
+            )
 
 
 def write_lines(lines: Iterable[str], output: str | None) -> None:

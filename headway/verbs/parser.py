@@ -34,7 +34,9 @@ class Parser(argparse.ArgumentParser):
 def verb_parser(name: str, words: Sequence[str]) -> Parser:
     verb = importlib.import_module(f"headway.verbs.{name}")
     raw = argparse.RawDescriptionHelpFormatter
-    p = Parser(prog=f"headway {name}", description=verb.SUMMARY, epilog=verb.EXAMPLES, formatter_class=raw, allow_abbrev=False)
+    p = Parser(
+        prog=f"headway {name}", description=verb.SUMMARY, epilog=verb.EXAMPLES, formatter_class=raw, allow_abbrev=False
+    )
     p.add_argument("--debug", action="store_true", help="show the traceback of an error")
     verb.add_arguments(p, list(words))
     return p

@@ -25,7 +25,15 @@ def run(a: argparse.Namespace) -> None:
         print("also called: " + ", ".join(entry.aliases))
     if entry.options:
         trained = entry.room == "models" or "sees" in entry.facts
-        typed = "--model." if trained else "--set " if entry.room.startswith("lab/") else "--" if entry.room == "tasks" else ""
+        typed = (
+            "--model."
+            if trained
+            else "--set "
+            if entry.room.startswith("lab/")
+            else "--"
+            if entry.room == "tasks"
+            else ""
+        )
         print("options:" if typed else "arguments:")
         for o in entry.options:
             name = o.name.replace("_", "-") if typed == "--" else o.name

@@ -43,7 +43,9 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     about = f"{', '.join(models)}, the name of a mixer, or package.module:Class (default {task.facts['model']})"
     p.add_argument("--model", metavar="NAME", help=about)
     p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed gives the same run (default 1)")
-    p.add_argument("--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run")
+    p.add_argument(
+        "--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run"
+    )
     add_task_options(p, entry)
     shown = models.get(task.facts["model"])
     if shown:
@@ -55,16 +57,22 @@ def run(a: argparse.Namespace) -> int:
     if a.resume:
         return _resume(a)
     if not a.task:
-        raise UsageError("what should be trained?", "`headway train demo --out runs/demo`, or see `headway train --help`.")
+        raise UsageError(
+            "what should be trained?", "`headway train demo --out runs/demo`, or see `headway train --help`."
+        )
     entry = find_task(a.task)
     data, training = given_options(a, entry)
-    options = {n.removeprefix("model."): v for n, v in (vars(a) | a.paths).items() if n.startswith("model.") and v is not None}
+    options = {
+        n.removeprefix("model."): v for n, v in (vars(a) | a.paths).items() if n.startswith("model.") and v is not None
+    }
     if a.start:
         require_run(Path(a.start))
     begin = str(Path(a.start).resolve()) if a.start else None
     asked = ask(a.task, data, a.model, options, training, a.seed, begin, a.device, a.precision)
     if not a.out:
-        raise UsageError("missing: `--out DIR`, where the run goes", f"for example `--out runs/{entry.name.partition(':')[0]}`.")
+        raise UsageError(
+            "missing: `--out DIR`, where the run goes", f"for example `--out runs/{entry.name.partition(':')[0]}`."
+        )
     from headway.training.progress import Progress
     from headway.training.session import start
 
@@ -75,7 +83,9 @@ def _resume(a: argparse.Namespace) -> int:
     folder = Path(a.resume)
     if a.task or a.paths:
         hint = f"`headway train --resume {folder}` and nothing else; `headway train TASK --from {folder}` trains on with other data."
-        raise UsageError(f"`--resume` continues a run as it is; `{a.task or next(iter(a.paths))}` would change it", hint)
+        raise UsageError(
+            f"`--resume` continues a run as it is; `{a.task or next(iter(a.paths))}` would change it", hint
+        )
     require_run(folder)
     from headway.training.progress import Progress
     from headway.training.session import finished, resume
@@ -103,5 +113,3 @@ def finish(whole: bool, folder: Path, quiet: bool) -> int:
     if not quiet:
         print(summary.text)
     return 0
-
-

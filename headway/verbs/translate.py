@@ -33,7 +33,12 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     p.add_argument("--input", metavar="FILE", help="one sentence per line; `-` is standard input")
     p.add_argument("--output", metavar="FILE", help="where the translations go (default: the screen)")
     p.add_argument("--beam", type=int, metavar="K", help="hypotheses kept; 1 is greedy (default: that of the run, 5)")
-    p.add_argument("--penalty", type=float, metavar="A", help="length penalty: higher gives longer output (default: that of the run, 1)")
+    p.add_argument(
+        "--penalty",
+        type=float,
+        metavar="A",
+        help="length penalty: higher gives longer output (default: that of the run, 1)",
+    )
     p.add_argument("--batch", type=int, default=64, metavar="N", help="sentences at a time (default 64)")
     p.add_argument("--n-best", type=int, default=1, metavar="N", help="print the N best of each line with their scores")
 

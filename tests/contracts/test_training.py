@@ -42,7 +42,14 @@ def loop(folder: Path, **changes: Any) -> Loop[Any]:
     batches = task.prepare(corpus, folder, settings.batch, 1)
     model = build_model(SMALL, task.sizes)
     return Loop(
-        model, batches, task.loss, settings, 1, folder=folder, validate=lambda m: task.validate(m, folder), figures=task.figures
+        model,
+        batches,
+        task.loss,
+        settings,
+        1,
+        folder=folder,
+        validate=lambda m: task.validate(m, folder),
+        figures=task.figures,
     )
 
 
@@ -76,7 +83,10 @@ def test_divergence_rolls_back_and_lowers_the_rate(tmp_path: Path, factor: float
     poison(made, lambda call: call == 7, factor)
     assert made.run(spy)
     assert made.state.step == 12 and made.state.rollbacks == 1 and made.state.scale == 0.5
-    assert any("diverged at step 7" in line and "back to step" in line and "0.5 of the learning rate" in line for line in spy.lines)
+    assert any(
+        "diverged at step 7" in line and "back to step" in line and "0.5 of the learning rate" in line
+        for line in spy.lines
+    )
     assert all(torch.isfinite(p).all() for p in made.learner.model.parameters())
 
 
@@ -127,7 +137,9 @@ def test_early_stopping_keeps_the_best_weights(tmp_path: Path) -> None:
 
     made.validate, made.figures = validate, (Figure("chrF"),)
     assert made.run(spy)
-    assert made.state.step == 12 and made.state.best == 50.0 and made.state.best_step == 4 and made.state.validations == 3
+    assert (
+        made.state.step == 12 and made.state.best == 50.0 and made.state.best_step == 4 and made.state.validations == 3
+    )
     assert any("stopping early" in line for line in spy.lines) and any("(not better)" in line for line in spy.lines)
     weights = read_tensors(tmp_path / "weights.safetensors")
     assert all(torch.equal(weights[n], p) for n, p in kept[0].items()), "the weights of step 4"
@@ -137,7 +149,9 @@ def test_a_young_model_is_ranked_by_its_loss(tmp_path: Path) -> None:
     """chrF of a model that cannot translate yet is noise: with it, step 2 of 20 was kept once."""
     made = loop(tmp_path)
     found = made.validate(made.learner.average) if made.validate else None
-    assert found is not None and found.figures["chrF"] < 15 and found.score == pytest.approx(-found.figures["loss"] - 1000)
+    assert (
+        found is not None and found.figures["chrF"] < 15 and found.score == pytest.approx(-found.figures["loss"] - 1000)
+    )
 
 
 def test_accumulated_gradients_are_those_of_one_large_batch(tmp_path: Path) -> None:
@@ -202,8 +216,13 @@ def test_rates_are_neither_orthogonalised_nor_decayed() -> None:
         muon, adamw = learner.optimizers
         assert isinstance(muon, Muon)
         named = {id(p): n for n, p in layer.named_parameters()}
-        assert {named[id(p)] for p in muon.param_groups[0]["params"]} == {n for n, role in declared.items() if role == "matrix"}
-        assert rates <= {named[id(p)] for p in adamw.param_groups[1]["params"]} and adamw.param_groups[1]["weight_decay"] == 0
+        assert {named[id(p)] for p in muon.param_groups[0]["params"]} == {
+            n for n, role in declared.items() if role == "matrix"
+        }
+        assert (
+            rates <= {named[id(p)] for p in adamw.param_groups[1]["params"]}
+            and adamw.param_groups[1]["weight_decay"] == 0
+        )
 
 
 def test_muon_takes_a_kernel_as_a_matrix() -> None:
@@ -239,7 +258,9 @@ def test_muon_against_the_singular_value_decomposition() -> None:
 
 def propose(pairs: int, model: dict[str, Any], minutes: float = 10.0, **data: Any) -> Choice:
     corpus = Translation.collect(Data(grammar=pairs), 1)
-    corpus.__dict__["_counts"] = type(corpus._counts)({"a": 100, "b": 1})  # a word that was seen once: not a regular language
+    corpus.__dict__["_counts"] = type(corpus._counts)(
+        {"a": 100, "b": 1}
+    )  # a word that was seen once: not a regular language
     recipe = Recipe("translation", Data(grammar=pairs, **data), Choice("transformer", model), Training(minutes=minutes))
     return Translation.propose(recipe, corpus, None).model
 
@@ -256,7 +277,9 @@ def test_the_plan_fits_what_was_given() -> None:
 def test_a_regular_language_gets_no_dropout(tmp_path: Path) -> None:
     """Commands and their actions: every word was seen hundreds of times, so there is nothing to generalise over but the rules."""
     verbs, times = ("walk", "run", "jump", "look"), ("", " twice", " thrice")
-    commands = [f"{a}{m} {link} {b}{n}" for a in verbs for b in verbs for m in times for n in times for link in ("and", "after")]
+    commands = [
+        f"{a}{m} {link} {b}{n}" for a in verbs for b in verbs for m in times for n in times for link in ("and", "after")
+    ]
     (tmp_path / "p.tsv").write_text("".join(f"{c}\tGO_{c.upper()}\n" for c in commands), encoding="utf-8")
     data = Data(pairs=str(tmp_path / "p.tsv"))
     corpus = Translation.collect(data, 1)
@@ -271,7 +294,9 @@ def test_settings_follow_the_budget() -> None:
     assert settle(recipe, proposal, 30, None).steps == 30
     timed = dataclasses.replace(recipe, training=Training(minutes=1.0))
     assert settle(timed, proposal, 30, 0.5).steps == 120 and settle(timed, proposal, 30, 0.5).warmup == 12
-    assert settle(dataclasses.replace(timed, start="x"), proposal, 30, 0.5).warmup == 24, "weights that know something begin gently"
+    assert settle(dataclasses.replace(timed, start="x"), proposal, 30, 0.5).warmup == 24, (
+        "weights that know something begin gently"
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -299,5 +324,3 @@ def test_a_test_part_is_set_apart_where_there_is_enough(tmp_path: Path) -> None:
         assert set(corpus.held_out) == parts
         texts = [set(corpus.train.sources), *(set(p.sources) for p in corpus.held_out.values())]
         assert sum(map(len, texts)) == len(set().union(*texts)), "no sentence is in two parts"
-
-

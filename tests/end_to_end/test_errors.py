@@ -25,7 +25,11 @@ from tests.end_to_end.conftest import SMALL
         ("train demo --out x --model transfromer", "unknown model `transfromer`", "did you mean `transformer`?"),
         ("train demo --out x --model.dept 3", "`--model.dept`", "did you mean `--model.depth`?"),
         ("train demo --out x --model.depth three", "`--model.depth` should be a whole number, not `three`", ""),
-        ("train demo --out x --model.norm per", "`--model.norm` should be one of 'pre', 'post', 'deep', not `per`", "did you mean `pre`?"),
+        (
+            "train demo --out x --model.norm per",
+            "`--model.norm` should be one of 'pre', 'post', 'deep', not `per`",
+            "did you mean `pre`?",
+        ),
         ("train demo --out x --training.rat 3", "unknown option `--training.rat`", "did you mean `--training.rate`?"),
         ("train demo --out x --training.rate fast", "`--training.rate` should be a number", ""),
         ("train demo --out x --training.rate", "`--training.rate` needs a value", ""),
@@ -38,8 +42,16 @@ from tests.end_to_end.conftest import SMALL
         ("train demo --out x --source a.en", "unknown option `--source`", "headway train demo --help"),
         ("train demo --out x --minutes 3 --training.steps 2", "unknown option `--training.steps`", ""),
         ("train translation --text a --out x", "unknown option `--text`", "did you mean"),
-        ("train language --model transformer --text x --out x", "`transformer` reads tokens and gives target tokens", "it takes `gpt`"),
-        ("train translation --model gpt --grammar 9 --out x", "this task needs tokens and target tokens", "`transformer`"),
+        (
+            "train language --model transformer --text x --out x",
+            "`transformer` reads tokens and gives target tokens",
+            "it takes `gpt`",
+        ),
+        (
+            "train translation --model gpt --grammar 9 --out x",
+            "this task needs tokens and target tokens",
+            "`transformer`",
+        ),
         ("train translation --out x", "which data?", "headway train translation --help"),
         ("train translation --grammar 9 --from nowhere --out x", "there is no directory `nowhere`", "headway train"),
         ("train translation --grammar 9 --model.heads 3 --model.width 64 --out x", "must divide", ""),
@@ -59,7 +71,12 @@ from tests.end_to_end.conftest import SMALL
     ],
 )
 def test_command_lines(
-    words: str, message: str, hint: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: str,
+    message: str,
+    hint: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(words.split()) == 2
@@ -69,7 +86,14 @@ def test_command_lines(
 
 
 def test_command_line_errors_load_nothing_heavy() -> None:
-    for words in (["--help"], ["train", "demo", "--modle", "x"], ["train", "demo", "--model.dept", "3"], ["train", "translation", "--help"], ["list"], ["find", "Bahdanau"]):
+    for words in (
+        ["--help"],
+        ["train", "demo", "--modle", "x"],
+        ["train", "demo", "--model.dept", "3"],
+        ["train", "translation", "--help"],
+        ["list"],
+        ["find", "Bahdanau"],
+    ):
         script = (
             "import sys, headway.cli\n"
             f"try: headway.cli.main({words!r})\nexcept SystemExit: pass\n"
@@ -78,25 +102,58 @@ def test_command_line_errors_load_nothing_heavy() -> None:
         assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0, words
 
 
-def test_options_that_do_not_fit_leave_nothing_behind(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]
-    wrong = {"--model.heads 3 --model.width 64": "must divide", "--model.dropout 1.5": "between 0 and 0.9", "--model.depth 0": "at least 1"}
+def test_options_that_do_not_fit_leave_nothing_behind(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [
+        "--source",
+        str(corpus / "a.en"),
+        "--target",
+        str(corpus / "a.de"),
+        "--steps",
+        "2",
+        "--quiet",
+        "--out",
+        str(tmp_path / "x"),
+    ]
+    wrong = {
+        "--model.heads 3 --model.width 64": "must divide",
+        "--model.dropout 1.5": "between 0 and 0.9",
+        "--model.depth 0": "at least 1",
+    }
     for options, message in wrong.items():
         assert main(["train", "translation", *files, *options.split()]) == 2
         assert message in capsys.readouterr().err and not (tmp_path / "x").exists()
 
 
-def test_a_pair_too_long_for_the_positions_is_told_first(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pair_too_long_for_the_positions_is_told_first(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("a.en", "a.de"):
         text = (corpus / name).read_text(encoding="utf-8")
         (tmp_path / name).write_text(text + "straightforwardness " * 100 + "\n", encoding="utf-8")
-    words = ["--source", str(tmp_path / "a.en"), "--target", str(tmp_path / "a.de"), "--tokens", "bytes", "--model.position", "learned"]
+    words = [
+        "--source",
+        str(tmp_path / "a.en"),
+        "--target",
+        str(tmp_path / "a.de"),
+        "--tokens",
+        "bytes",
+        "--model.position",
+        "learned",
+    ]
     assert main(["train", "translation", *words, "--steps", "2", "--quiet", "--out", str(tmp_path / "x")]) == 2
     assert "learned positions that end at 1024" in capsys.readouterr().err and not (tmp_path / "x").exists()
 
 
-def test_unwritable_results_are_refused_before_the_work(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for output, message in ((tmp_path, "it is a directory"), (tmp_path / "no" / "x", "there is no directory"), (Path("/"), "directory")):
+def test_unwritable_results_are_refused_before_the_work(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for output, message in (
+        (tmp_path, "it is a directory"),
+        (tmp_path / "no" / "x", "there is no directory"),
+        (Path("/"), "directory"),
+    ):
         assert main(["translate", str(trained), "hello", "--output", str(output)]) == 2
         assert message in capsys.readouterr().err
     assert main(["translate", "A whole sentence in the place of the run. " * 20, "text"]) == 2
@@ -133,7 +190,9 @@ def test_bad_data(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert message in error and "Traceback" not in error, error
 
 
-def test_output_directory_in_use(corpus: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_directory_in_use(
+    corpus: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), "--steps", "2", "--quiet"]
     assert main(["train", "translation", *files, "--out", str(trained)]) == 2
     assert f"headway train --resume {trained}" in capsys.readouterr().err
@@ -145,7 +204,9 @@ def test_output_directory_in_use(corpus: Path, trained: Path, tmp_path: Path, ca
     assert main(["train", "translation", *files, "--out", str(tmp_path / "photos" / "me.png")]) == 2
 
 
-def test_two_processes_in_one_directory(corpus: Path, tmp_path: Path, headway: Callable[..., "subprocess.Popen[str]"]) -> None:
+def test_two_processes_in_one_directory(
+    corpus: Path, tmp_path: Path, headway: Callable[..., "subprocess.Popen[str]"]
+) -> None:
     out = tmp_path / "run"
     files = ["--source", str(corpus / "a.en"), "--target", str(corpus / "a.de")]
     first = headway("train", "translation", *files, *SMALL, "--steps", "100000", "--out", str(out))
@@ -167,8 +228,12 @@ def test_out_of_disk_while_saving(corpus: Path, tmp_path: Path) -> None:
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))  # noqa: E731
     command = [sys.executable, "-m", "headway"]
     done = subprocess.run([*command, *words], capture_output=True, text=True, preexec_fn=limit)
-    assert done.returncode == 2 and "no space left on the disk" in done.stderr and "--resume" in done.stderr, done.stderr
+    assert done.returncode == 2 and "no space left on the disk" in done.stderr and "--resume" in done.stderr, (
+        done.stderr
+    )
     assert "Traceback" not in done.stderr
-    assert not list(out.glob("*.part")) and read_header(out / "checkpoint.safetensors")[0].step == 0, "the version before is unharmed"
+    assert not list(out.glob("*.part")) and read_header(out / "checkpoint.safetensors")[0].step == 0, (
+        "the version before is unharmed"
+    )
     again = subprocess.run([*command, "train", "--resume", str(out)], capture_output=True, text=True)
     assert again.returncode == 0, again.stderr

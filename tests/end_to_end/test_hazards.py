@@ -25,16 +25,46 @@ def files(corpus: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("rate", ["1e9", "1e30"])
-def test_divergence_is_called_divergence(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], rate: str) -> None:
-    words = ["train", "translation", *files(corpus), *SMALL, "--steps", "40", "--training.rate", rate, "--out", str(tmp_path / "x")]
+def test_divergence_is_called_divergence(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], rate: str
+) -> None:
+    words = [
+        "train",
+        "translation",
+        *files(corpus),
+        *SMALL,
+        "--steps",
+        "40",
+        "--training.rate",
+        rate,
+        "--out",
+        str(tmp_path / "x"),
+    ]
     assert main(words) == 2
     captured = capsys.readouterr()
-    assert "training diverged 7 times" in captured.err and "smaller `--training.rate`" in captured.err and "damaged" not in captured.err
+    assert (
+        "training diverged 7 times" in captured.err
+        and "smaller `--training.rate`" in captured.err
+        and "damaged" not in captured.err
+    )
     assert captured.out.count("of the learning rate") == 6 and not (tmp_path / "x").exists(), "the same --out is free"
 
 
-def test_a_high_rate_recovers_and_ends_with_good_weights(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "translation", *files(corpus), *SMALL, "--steps", "24", "--training.rate", "300", "--training.validate", "8"]
+def test_a_high_rate_recovers_and_ends_with_good_weights(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "train",
+        "translation",
+        *files(corpus),
+        *SMALL,
+        "--steps",
+        "24",
+        "--training.rate",
+        "300",
+        "--training.validate",
+        "8",
+    ]
     assert main([*words, "--training.warmup", "1", "--out", str(tmp_path / "x")]) == 0
     assert "diverged at step" in capsys.readouterr().out
     assert package.load(tmp_path / "x").translate("The man sleeps.") is not None
@@ -46,7 +76,10 @@ def test_no_output_replaces_its_input(trained: Path, tmp_path: Path, capsys: pyt
     (tmp_path / "link").symlink_to(path)
     for output in (path, tmp_path / "link"):
         assert main(["translate", str(trained), "--input", str(path), "--output", str(output)]) == 2
-        assert "is the input itself; its text would be lost" in capsys.readouterr().err and path.read_text() == "The man sleeps.\n"
+        assert (
+            "is the input itself; its text would be lost" in capsys.readouterr().err
+            and path.read_text() == "The man sleeps.\n"
+        )
 
 
 def test_several_sentences_are_all_translated(trained: Path) -> None:
@@ -60,7 +93,11 @@ def test_what_training_never_showed_is_reported(trained: Path, capsys: pytest.Ca
     assert main(["translate", str(trained), "The man 你 Ω sleeps.", long, "The man sleeps.", "--beam", "1"]) == 0
     captured = capsys.readouterr()
     assert "line 1: characters never seen in training: Ω 你" in captured.err and "line 2: a sentence of" in captured.err
-    assert "longer than any in training" in captured.err and "line 3: characters" not in captured.err and len(captured.out.splitlines()) == 3
+    assert (
+        "longer than any in training" in captured.err
+        and "line 3: characters" not in captured.err
+        and len(captured.out.splitlines()) == 3
+    )
 
 
 def test_shifted_data_stops_unless_told_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,12 +109,29 @@ def test_shifted_data_stops_unless_told_otherwise(tmp_path: Path, capsys: pytest
     assert "these errors would spoil a model" in capsys.readouterr().out
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert "do not seem to be translations of each other" in error and "--anyway" in error and not (tmp_path / "x").exists()
+    assert (
+        "do not seem to be translations of each other" in error
+        and "--anyway" in error
+        and not (tmp_path / "x").exists()
+    )
     assert main([*words, "--anyway", "--quiet"]) == 0
 
 
-def test_the_end_says_which_weights_on_how_much_data_and_what_it_means(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "translation", *files(corpus), *SMALL, "--steps", "6", "--training.validate", "2", "--out", str(tmp_path / "x")]
+def test_the_end_says_which_weights_on_how_much_data_and_what_it_means(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "train",
+        "translation",
+        *files(corpus),
+        *SMALL,
+        "--steps",
+        "6",
+        "--training.validate",
+        "2",
+        "--out",
+        str(tmp_path / "x"),
+    ]
     assert main(words) == 0
     text = capsys.readouterr().out
     assert "weights kept: step " in text and " of 6, the best of 3 validations" in text
@@ -94,27 +148,66 @@ def test_a_penalty_that_is_none_is_refused(trained: Path, capsys: pytest.Capture
     assert "should be a number of at least 0" in capsys.readouterr().err
 
 
-def test_a_model_larger_than_the_memory_is_refused_before_it_is_built(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "translation", *files(corpus), "--model.width", "1000000", "--model.heads", "1", "--steps", "1", "--out", str(tmp_path / "x")]
+def test_a_model_larger_than_the_memory_is_refused_before_it_is_built(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "train",
+        "translation",
+        *files(corpus),
+        "--model.width",
+        "1000000",
+        "--model.heads",
+        "1",
+        "--steps",
+        "1",
+        "--out",
+        str(tmp_path / "x"),
+    ]
     began = time.monotonic()
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert "GB of memory" in error and "--model.width" in error and not (tmp_path / "x").exists() and time.monotonic() - began < 60
+    assert (
+        "GB of memory" in error
+        and "--model.width" in error
+        and not (tmp_path / "x").exists()
+        and time.monotonic() - began < 60
+    )
 
 
 def test_output_that_cannot_be_encoded_and_streams_that_are_closed(trained: Path) -> None:
     command = [sys.executable, "-m", "headway"]
-    for encoding, words in (("cp1252", ["lab", "list"]), ("ascii", ["lab", "show", "telgarsky-32"]), ("ascii", ["show", "transformer"])):
+    for encoding, words in (
+        ("cp1252", ["lab", "list"]),
+        ("ascii", ["lab", "show", "telgarsky-32"]),
+        ("ascii", ["show", "transformer"]),
+    ):
         done = subprocess.run([*command, *words], capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding})
         assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
     done = subprocess.run(f"{sys.executable} -m headway list >&-", shell=True, capture_output=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
 
 
-def test_a_model_without_attention_has_no_page_of_it(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "translation", *files(corpus), "--model", "rnn_seq2seq", "--model.width", "16", "--steps", "1", "--quiet"]
+def test_a_model_without_attention_has_no_page_of_it(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "train",
+        "translation",
+        *files(corpus),
+        "--model",
+        "rnn_seq2seq",
+        "--model.width",
+        "16",
+        "--steps",
+        "1",
+        "--quiet",
+    ]
     assert main([*words, "--out", str(tmp_path / "x")]) == 0
-    for verb in (["inspect", str(tmp_path / "x"), "The man.", "--out", str(tmp_path / "m.html")], ["align", str(tmp_path / "x"), *files(corpus)]):
+    for verb in (
+        ["inspect", str(tmp_path / "x"), "The man.", "--out", str(tmp_path / "m.html")],
+        ["align", str(tmp_path / "x"), *files(corpus)],
+    ):
         assert main(verb) == 2
         assert "no attention" in capsys.readouterr().err
     assert not (tmp_path / "m.html").exists()
@@ -141,7 +234,9 @@ def test_the_limit_of_an_output_follows_from_the_lengths_of_training(tmp_path: P
     assert Seen.load(tmp_path) == seen and seen.characters == "ab"
 
 
-def test_a_conversation_in_a_terminal(trained: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_conversation_in_a_terminal(
+    trained: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -152,7 +247,18 @@ def test_a_conversation_in_a_terminal(trained: Path, monkeypatch: pytest.MonkeyP
     assert "Ctrl-D ends" in captured.err and captured.out.count("> ") == 3
 
 
-def test_two_runs_are_compared_on_the_same_sentences(trained: Path, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["evaluate", str(trained), "--source", str(corpus / "test.en"), "--target", str(corpus / "test.de"), "--against", str(trained)]
+def test_two_runs_are_compared_on_the_same_sentences(
+    trained: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "evaluate",
+        str(trained),
+        "--source",
+        str(corpus / "test.en"),
+        "--target",
+        str(corpus / "test.de"),
+        "--against",
+        str(trained),
+    ]
     assert main(words) == 0
     assert "BLEU +0.0, p = 1.000 (paired bootstrap): not distinguishable from chance" in capsys.readouterr().out

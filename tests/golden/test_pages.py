@@ -15,16 +15,31 @@ from headway.report.curves import MOST_POINTS, Curve, duration, ticks, training_
 from headway.report.page import SCALE, attention_page
 from headway.report.picture import picture
 from headway.report.report import report_page
-from headway.tasks.task import Figure, Map, Score
+from headway.tasks.task import Figure, Score
+from headway.tasks.uses import Map
 from headway.training.metrics import Record, Validated
 
-NASTY = ("<script>alert(1)</script>", "</script>", "<!--", "\"'&quot;", "😀", "مرحبا بالعالم", "日本", "$\\frac$", "\u2028")
+NASTY = (
+    "<script>alert(1)</script>",
+    "</script>",
+    "<!--",
+    "\"'&quot;",
+    "😀",
+    "مرحبا بالعالم",
+    "日本",
+    "$\\frac$",
+    "\u2028",
+)
 METRICS = [
     Record(1, 30.0, 9.25, 1.0, 100),
     Record(2, 60.0, 7.5, 1.0, 100),
     Record(2, 90.0, validation=Validated({"loss": 7.0, "BLEU": 1.5, "chrF": 12.5}, 12.5, [["ein", "zwei", "drei"]])),
 ]
-FIGURES = (Figure("BLEU", scale="0 to 100"), Figure("chrF", scale="0 to 100"), Figure("loss", "nats per token", "lower"))
+FIGURES = (
+    Figure("BLEU", scale="0 to 100"),
+    Figure("chrF", scale="0 to 100"),
+    Figure("loss", "nats per token", "lower"),
+)
 FOUND = Finding("odd", 1, (7,), ("<b>x</b>",), "warning", "dropped", "1 pair <odd>")
 
 
@@ -42,16 +57,21 @@ def made(labels: tuple[str, ...] = NASTY, layers: int = 2, heads: int = 3) -> li
 
 
 def report(**changes: Any) -> str:
-    lists: dict[str, Any] = {name: [] for name in ("scores", "metrics", "samples", "worst", "doctor", "maps", "next_steps")}
+    lists: dict[str, Any] = {
+        name: [] for name in ("scores", "metrics", "samples", "worst", "doctor", "maps", "next_steps")
+    }
     words = {"title": "run", "verdict": "", "kept": "", "summary": {}, "base": None, "loss_unit": "nats per token"}
-    return report_page(**(words | {"figures": FIGURES, "columns": ("source", "translation", "reference")} | lists | changes))
+    return report_page(
+        **(words | {"figures": FIGURES, "columns": ("source", "translation", "reference")} | lists | changes)
+    )
 
 
 def full(text: str = "plain") -> str:
     score = Score(text, text, 93.14, 92.0, 94.5, 1, text)
     return report(
         title=text, verdict=text, kept=text, summary={text: text}, scores=[score], base=([score], [score]), metrics=METRICS,
-        columns=(text, text, text), samples=[(text, text, text)], worst=[(text, text, text)], doctor=[doctor(text)], maps=made(), next_steps=[text],
+        columns=(text, text, text), samples=[(text, text, text)], worst=[(text, text, text)], doctor=[doctor(text)],
+        maps=made(), next_steps=[text],
     )  # fmt: skip
 
 
@@ -78,7 +98,9 @@ class Reader(HTMLParser):
             self.text += data
 
 
-@pytest.mark.parametrize("page", [attention_page(made(), "title"), full(), report()], ids=["attention", "report", "empty report"])
+@pytest.mark.parametrize(
+    "page", [attention_page(made(), "title"), full(), report()], ids=["attention", "report", "empty report"]
+)
 def test_page_needs_nothing_else(page: str) -> None:
     assert not re.search(r"https?://|@import|url\(|\bfetch\(|XMLHttpRequest|WebSocket", page)
     for tag, attributes in Reader(page).elements:

@@ -24,7 +24,9 @@ scalars = st.integers(min_value=-(10**17), max_value=10**17) | finite | st.boole
 recipes = st.builds(
     Recipe,
     task=st.just("translation"),
-    data=st.builds(Data, pairs=st.text() | st.none(), languages=st.none() | st.text(), longest=count, vocabulary=count | st.none()),
+    data=st.builds(
+        Data, pairs=st.text() | st.none(), languages=st.none() | st.text(), longest=count, vocabulary=count | st.none()
+    ),
     model=st.none() | st.builds(Choice, name=st.text(), options=st.dictionaries(st.text(), scalars)),
     training=st.builds(
         Training,
@@ -35,7 +37,9 @@ recipes = st.builds(
     seed=st.integers(0, 99),
     start=st.none() | st.text(),
 )
-json_values = st.recursive(scalars, lambda some: st.lists(some, max_size=3) | st.dictionaries(st.text(), some), max_leaves=5)
+json_values = st.recursive(
+    scalars, lambda some: st.lists(some, max_size=3) | st.dictionaries(st.text(), some), max_leaves=5
+)
 
 
 @given(recipes)
@@ -75,7 +79,11 @@ def fits(kind: Any, value: Any) -> bool:
     return value is None if kind is type(None) else type(value) is kind
 
 
-@pytest.mark.parametrize(("path", "kind"), leaves(Training, "training.") + leaves(Data, "data."), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    leaves(Training, "training.") + leaves(Data, "data."),
+    ids=lambda v: v if isinstance(v, str) else "",
+)
 @pytest.mark.parametrize("value", [None, True, 3, 3.5, "three", [], [3]], ids=repr)
 def test_a_wrong_type_is_reported_with_its_path(path: str, kind: Any, value: Any) -> None:
     *folders, name = path.split(".")
@@ -92,12 +100,18 @@ def test_a_wrong_type_is_reported_with_its_path(path: str, kind: Any, value: Any
         return
     with pytest.raises(ConfigError) as caught:
         read_recipe(whole, Data, "recipe.json")
-    assert f"`{path.removeprefix('data.')}`" in str(caught.value).replace(".`", "`") and json.dumps(value) in str(caught.value)
+    assert f"`{path.removeprefix('data.')}`" in str(caught.value).replace(".`", "`") and json.dumps(value) in str(
+        caught.value
+    )
 
 
 def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        read_recipe({"task": "translation", "sead": 1, "training": {"rate": "fast", "steps": 1.5}, "model": {}, "data": {}}, Data, "recipe.json")
+        read_recipe(
+            {"task": "translation", "sead": 1, "training": {"rate": "fast", "steps": 1.5}, "model": {}, "data": {}},
+            Data,
+            "recipe.json",
+        )
     text = str(caught.value)
     for part in (
         "unknown field `sead` (did you mean `seed`?)",
@@ -137,21 +151,29 @@ def test_overrides_that_do_not_fit(path: str, text: str, message: str) -> None:
 
 def test_options_of_a_model() -> None:
     need = ("tokens", "target tokens")
-    assert choose_model(*need, "Vaswani", {"depth": "4", "norm": "post"}) == Choice("transformer", {"depth": 4, "norm": "post"})
+    assert choose_model(*need, "Vaswani", {"depth": "4", "norm": "post"}) == Choice(
+        "transformer", {"depth": 4, "norm": "post"}
+    )
     with pytest.raises(UnknownName) as caught:
         choose_model(*need, "transformer", {"dept": "4"})
     assert str(caught.value) == (
         "unknown option of `transformer`: `--model.dept`\nHint: did you mean `--model.depth`? `headway show transformer` lists them all."
     )
-    with pytest.raises(ConfigError, match=r"`--model.norm` should be one of 'pre', 'post', 'deep', not `pri`\nHint: did you mean `pre`"):
+    with pytest.raises(
+        ConfigError, match=r"`--model.norm` should be one of 'pre', 'post', 'deep', not `pri`\nHint: did you mean `pre`"
+    ):
         choose_model(*need, "transformer", {"norm": "pri"})
     with pytest.raises(ConfigError, match=r"`--model.width` should be a whole number, not `wide`"):
         choose_model(*need, "transformer", {"width": "wide"})
 
 
 def test_a_mixer_is_a_model_and_a_model_of_another_kind_is_called_by_its_name() -> None:
-    assert choose_model("tokens", "next token", "Mamba", {"states": "8"}) == Choice("gpt", {"mixer": "mamba", "options": {"states": 8}})
-    with pytest.raises(UsageError, match=r"`gpt` reads tokens and gives next token; this task needs tokens and target tokens") as caught:
+    assert choose_model("tokens", "next token", "Mamba", {"states": "8"}) == Choice(
+        "gpt", {"mixer": "mamba", "options": {"states": 8}}
+    )
+    with pytest.raises(
+        UsageError, match=r"`gpt` reads tokens and gives next token; this task needs tokens and target tokens"
+    ) as caught:
         choose_model("tokens", "target tokens", "gpt", {})
     assert "it takes `attention_seq2seq`, `rnn_seq2seq`, `transformer`" in str(caught.value)
 
@@ -190,4 +212,6 @@ def test_messages() -> None:
         errors.raise_all(["one"], ConfigError, "title", "hint")
     with pytest.raises(ConfigError) as caught:
         errors.raise_all([str(i) for i in range(30)], ConfigError, "title")
-    assert str(caught.value).startswith("title:\n  - 0\n  - 1\n") and str(caught.value).endswith("\n  - 19\n  - ... and 10 more")
+    assert str(caught.value).startswith("title:\n  - 0\n  - 1\n") and str(caught.value).endswith(
+        "\n  - 19\n  - ... and 10 more"
+    )

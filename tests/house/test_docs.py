@@ -265,7 +265,7 @@ def run_python(code: str, folder: Path) -> str:
 
 @pytest.mark.parametrize("page", [p for p in GUIDES if snippets(p) and p.name != "own_layers.md"], ids=lambda p: p.name)
 def test_snippets_run(page: Path, tmp_path: Path) -> None:
-    """One after the other, in one folder that holds the files they name. tests/end_to_end/test_own_layers.py runs the page on own layers."""
+    """One after the other, in one folder that holds the files they name (own_layers.md has a test of its own)."""
     for name, split, count in (("train", "train", 300), ("test", "test", 20)):
         pairs = generate(count, split, 3)
         (tmp_path / f"{name}.en").write_text("".join(p.source + "\n" for p in pairs), encoding="utf-8")

@@ -14,7 +14,16 @@ import pytest
 import torch
 
 from headway.core.errors import DataError, DiskError, RunError
-from headway.core.files import read_bytes, read_json, read_note, read_tensors, write_json, write_tensors, write_text, write_whole
+from headway.core.files import (
+    read_bytes,
+    read_json,
+    read_note,
+    read_tensors,
+    write_json,
+    write_tensors,
+    write_text,
+    write_whole,
+)
 from headway.core.lock import locked
 from headway.core.seeds import derive
 

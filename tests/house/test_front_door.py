@@ -50,15 +50,33 @@ REVEALED = [
 
 def test_types_as_a_person_sees_them(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    (tmp_path / "mypy.ini").write_text("[mypy]\npython_version = 3.11\nfollow_imports = silent\nignore_missing_imports = True\n")
-    command = [sys.executable, "-m", "mypy", "--config-file", str(tmp_path / "mypy.ini"), "--cache-dir", str(ROOT / ".mypy_cache" / "front_door")]
+    (tmp_path / "mypy.ini").write_text(
+        "[mypy]\npython_version = 3.11\nfollow_imports = silent\nignore_missing_imports = True\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        str(tmp_path / "mypy.ini"),
+        "--cache-dir",
+        str(ROOT / ".mypy_cache" / "front_door"),
+    ]
     done = subprocess.run([*command, str(tmp_path / "program.py")], capture_output=True, text=True, cwd=ROOT)
-    notes = [line.partition("Revealed type is ")[2].strip('"') for line in done.stdout.splitlines() if "Revealed type" in line]
+    notes = [
+        line.partition("Revealed type is ")[2].strip('"')
+        for line in done.stdout.splitlines()
+        if "Revealed type" in line
+    ]
     assert len(notes) == len(REVEALED), done.stdout + done.stderr
     for found, expected in zip(notes, REVEALED, strict=True):
         assert expected in found and ("Any" not in found or "ndarray" in found), done.stdout
     errors = [line for line in done.stdout.splitlines() if ": error:" in line]
-    assert len(errors) == 2 and 'Missing named argument "out"' in errors[0] and 'no attribute "lod"' in errors[1].replace('Module has', ''), errors
+    assert (
+        len(errors) == 2
+        and 'Missing named argument "out"' in errors[0]
+        and 'no attribute "lod"' in errors[1].replace("Module has", "")
+    ), errors
 
 
 def test_what_the_docstring_names_is_there() -> None:

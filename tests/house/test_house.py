@@ -19,12 +19,17 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 
 # Lower floors know nothing of higher ones; rooms of one floor know nothing of each other.
 FLOORS = [
-    {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"}, {"runs"}, {"inspect"}, {"report"},
+    {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"},
+    {"runs"}, {"inspect"}, {"report"},
     {"compare"}, {"export", "recipes"}, {"verbs", "studio"}, {"cli"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "layers", "models", "training", "inspect", "report", "lab"}
-ENTRY_ROOMS = [room for room, place in registry.ROOMS.items() if place == "models" or (place.startswith("layers") and place[-3:] != ".py")]
+ENTRY_ROOMS = [
+    room
+    for room, place in registry.ROOMS.items()
+    if place == "models" or (place.startswith("layers") and place[-3:] != ".py")
+]
 HEAVY = ("torch", "numpy", "matplotlib")
 
 
@@ -58,10 +63,17 @@ def test_imports_point_one_way() -> None:
         importer = room_of(path)
         if path in (ROOT / "__init__.py", ROOT / "__main__.py"):
             continue  # the front door sees all rooms
-        assert importer in FLOOR or importer == "lab", f"{path}: a room that is not in the plan; give it a floor in {__file__}"
+        assert importer in FLOOR or importer == "lab", (
+            f"{path}: a room that is not in the plan; give it a floor in {__file__}"
+        )
         for line, name in imports(path):
             parts = name.split(".")
-            if parts[0] == "headway" and len(parts) > 1 and parts[1] in (*FLOOR, "lab") and not allowed(importer, parts[1]):
+            if (
+                parts[0] == "headway"
+                and len(parts) > 1
+                and parts[1] in (*FLOOR, "lab")
+                and not allowed(importer, parts[1])
+            ):
                 wrong.append(f"{path.relative_to(ROOT.parent)}:{line}: {importer} imports {parts[1]} ({name})")
     assert not wrong, "arrows that point the wrong way:\n" + "\n".join(wrong)
 
@@ -69,7 +81,10 @@ def test_imports_point_one_way() -> None:
 TASKS = sorted(registry.entries("tasks"))
 
 
-KEYS = ("columns.py", "picture_arrays.py")  # `translation` is also a key of JSON rows, `images` an array of `.npz` files
+KEYS = (
+    "columns.py",
+    "picture_arrays.py",
+)  # `translation` is also a key of JSON rows, `images` an array of `.npz` files
 
 
 def test_no_room_but_tasks_knows_a_task_by_name() -> None:
@@ -120,8 +135,19 @@ def test_every_task_fulfils_the_protocol() -> None:
 
 
 def test_a_wrong_arrow_would_be_noticed() -> None:
-    assert allowed("tasks", "decode") and allowed("training", "tasks") and allowed("lab", "models") and allowed("cli", "recipes")
-    assert not allowed("layers", "models") and not allowed("runs", "report") and not allowed("tasks", "training") and not allowed("data", "layers") and not allowed("decode", "evaluate")
+    assert (
+        allowed("tasks", "decode")
+        and allowed("training", "tasks")
+        and allowed("lab", "models")
+        and allowed("cli", "recipes")
+    )
+    assert (
+        not allowed("layers", "models")
+        and not allowed("runs", "report")
+        and not allowed("tasks", "training")
+        and not allowed("data", "layers")
+        and not allowed("decode", "evaluate")
+    )
     assert not allowed("training", "lab") and not allowed("lab", "tasks") and not allowed("core", "data")
 
 
@@ -137,12 +163,30 @@ def test_nothing_can_run_code_from_a_file() -> None:
     for path in FILES:
         where = path.relative_to(ROOT.parent)
         for line, name in imports(path):
-            if name.split(".")[0] in {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml"}:
+            if name.split(".")[0] in {
+                "pickle",
+                "cPickle",
+                "dill",
+                "cloudpickle",
+                "joblib",
+                "marshal",
+                "shelve",
+                "yaml",
+            }:
                 wrong.append(f"{where}:{line}: imports {name}")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
-                if called in {"exec", "eval", "compile", "__import__", "torch.load", "torch.save", "np.load", "numpy.load"}:
+                if called in {
+                    "exec",
+                    "eval",
+                    "compile",
+                    "__import__",
+                    "torch.load",
+                    "torch.save",
+                    "np.load",
+                    "numpy.load",
+                }:
                     wrong.append(f"{where}:{node.lineno}: calls {called}")
     assert not wrong, "\n".join(wrong)
 
@@ -159,7 +203,11 @@ def test_input_is_never_asserted() -> None:
 
 
 def test_files_are_short() -> None:
-    long = {str(p.relative_to(ROOT.parent)): n for p in FILES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 300}
+    long = {
+        str(p.relative_to(ROOT.parent)): n
+        for p in FILES
+        if (n := len(p.read_text(encoding="utf-8").splitlines())) > 300
+    }
     assert not long, f"longer than 300 lines, so probably two concepts: {long}"
 
 
@@ -178,7 +226,9 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
 def test_every_entry_says_what_it_is_and_whose_idea(room: str) -> None:
     assert registry.entries(room)
     for entry in registry.entries(room).values():
-        assert entry.aliases, f"`{entry.name}` is listed in `{room}`, but no lecture knows it by a name: is it an entry?"
+        assert entry.aliases, (
+            f"`{entry.name}` is listed in `{room}`, but no lecture knows it by a name: is it an entry?"
+        )
         source = re.search(r"https://(arxiv\.org/abs/\d{4}\.\d{4,5}|doi\.org/10\.)", entry.doc)
         assert source or re.search(r" = |~|->", entry.doc), f"`{entry.name}` has neither an equation nor a source"
         assert entry.summary.strip() and len(entry.summary) < 160

@@ -29,7 +29,9 @@ def test_no_name_means_two_things(room: str) -> None:
     owners: dict[str, str] = {}
     for entry in registry.entries(room).values():
         for name in {slug(n) for n in (entry.name, *entry.aliases)}:
-            assert owners.setdefault(name, entry.name) == entry.name, f"`{name}` is both `{owners[name]}` and `{entry.name}`"
+            assert owners.setdefault(name, entry.name) == entry.name, (
+                f"`{name}` is both `{owners[name]}` and `{entry.name}`"
+            )
 
 
 @pytest.mark.parametrize(
@@ -97,9 +99,13 @@ def test_a_room_that_is_one_file() -> None:
     assert set(registry.entries("masks")) == {"everything", "causal", "window", "first", "matrix"}
     assert registry.entries("masks")["causal"].load() is Causal
     he = registry.entries("initialisations")["he_normal"]
-    assert he.aliases == ("He", "He initialisation", "Kaiming", "Kaiming initialisation") and he.doc.endswith("lecture D.")
+    assert he.aliases == ("He", "He initialisation", "Kaiming", "Kaiming initialisation") and he.doc.endswith(
+        "lecture D."
+    )
     for room in (r for r, place in registry.ROOMS.items() if place.endswith(".py")):
-        assert registry.entries(room) and all(e.aliases and 0 < len(e.summary) < 160 for e in registry.entries(room).values())
+        assert registry.entries(room) and all(
+            e.aliases and 0 < len(e.summary) < 160 for e in registry.entries(room).values()
+        )
 
 
 def test_an_unknown_room() -> None:
@@ -114,25 +120,43 @@ def test_find_ranks_names_before_descriptions() -> None:
     assert registry.find("Bahdanau")[0].name == "attention_seq2seq"
     assert {e.name for e in registry.find("luong")} >= {"dot", "multiplicative", "attention_seq2seq"}
     assert registry.find("xyzzy") == [] and registry.find("") == [] and registry.find(" ?!") == []
-    assert registry.find("deepnorm")[0].name == "deep_norm" and registry.find("He")[0].name == "he_normal", "the very name comes first"
-    assert "pre_norm" in {e.name for e in registry.find("prenorm")} and registry.find("former"), "hyphens and parts of names do not matter"
-    assert "step" in {e.name for e in registry.find("threshold activation")} and not registry.find("ldact"), "no word begins inside another"
-    assert [e.name for e in registry.find("jozefowicz long short")] == [] and registry.find("short long memory")[0].name == "lstm"
+    assert registry.find("deepnorm")[0].name == "deep_norm" and registry.find("He")[0].name == "he_normal", (
+        "the very name comes first"
+    )
+    assert "pre_norm" in {e.name for e in registry.find("prenorm")} and registry.find("former"), (
+        "hyphens and parts of names do not matter"
+    )
+    assert "step" in {e.name for e in registry.find("threshold activation")} and not registry.find("ldact"), (
+        "no word begins inside another"
+    )
+    assert [e.name for e in registry.find("jozefowicz long short")] == [] and registry.find("short long memory")[
+        0
+    ].name == "lstm"
 
 
-@pytest.mark.parametrize("entry", [e for e in EVERY if e.options and (hasattr(e.module, "Config") or e.room == "tasks")], ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "entry",
+    [e for e in EVERY if e.options and (hasattr(e.module, "Config") or e.room == "tasks")],
+    ids=lambda e: e.name,
+)
 def test_options_read_are_the_fields_of_the_dataclass(entry: Entry) -> None:
     config = entry.module.Data if entry.room == "tasks" else entry.module.Config
     hints = typing.get_type_hints(config)
     fields = [f for f in dataclasses.fields(config) if f.default is not dataclasses.MISSING]
-    options = [o for o in entry.options if o.name in {f.name for f in fields}]  # a dictionary has a factory, not a default
+    options = [
+        o for o in entry.options if o.name in {f.name for f in fields}
+    ]  # a dictionary has a factory, not a default
     assert [o.name for o in options] == [f.name for f in fields]
     assert [o.default for o in options] == [f.default for f in fields]
     assert [option_type(o.type) for o in options] == [hints[f.name] for f in fields]
     assert config.__dataclass_params__.frozen
 
 
-@pytest.mark.parametrize("entry", [e for e in EVERY if e.options and not hasattr(e.module, "Config") and e.room != "tasks"], ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "entry",
+    [e for e in EVERY if e.options and not hasattr(e.module, "Config") and e.room != "tasks"],
+    ids=lambda e: e.name,
+)
 def test_options_of_a_layer_are_the_numbers_of_its_constructor(entry: Entry) -> None:
     parameters = inspect.signature(entry.load()).parameters
     numbers = {name: p.default for name, p in parameters.items() if type(p.default) in (int, float)}
@@ -141,7 +165,9 @@ def test_options_of_a_layer_are_the_numbers_of_its_constructor(entry: Entry) -> 
 
 def test_a_mixer_is_a_causal_layer() -> None:
     assert {"lstm", "mamba", "performer", "transformer_xl", "multihead"} <= set(registry.mixers())
-    assert not {"cross", "pointer", "non_local", "shifted_window", "two_stream", "bidirectional", "stacked"} & set(registry.mixers())
+    assert not {"cross", "pointer", "non_local", "shifted_window", "two_stream", "bidirectional", "stacked"} & set(
+        registry.mixers()
+    )
     assert registry.mixer("Transformer-XL").name == "transformer_xl"
     with pytest.raises(UnknownName, match="mamba"):
         registry.mixer("mambo")

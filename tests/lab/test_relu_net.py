@@ -12,7 +12,19 @@ from headway.core.errors import ConfigError
 from headway.core.files import write_tensors
 from headway.lab.certified import certified_sup
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d, sup_distance
-from headway.lab.relu_net import ReluNet, add, affine, compose, deepen, hinges, identity, power, random_net, scale, side_by_side
+from headway.lab.relu_net import (
+    ReluNet,
+    add,
+    affine,
+    compose,
+    deepen,
+    hinges,
+    identity,
+    power,
+    random_net,
+    scale,
+    side_by_side,
+)
 
 TENT = hinges([0, 0.5, 1], [2, -4, 2])
 RNG = np.random.default_rng(7)

@@ -8,7 +8,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.layers.initialisation import INITIALISATIONS, fans, gaussian, glorot_normal, he_normal, orthogonal, sparse, uniform
+from headway.layers.initialisation import (
+    INITIALISATIONS,
+    fans,
+    gaussian,
+    glorot_normal,
+    he_normal,
+    orthogonal,
+    sparse,
+    uniform,
+)
 
 SHAPES = [(60, 80), (80, 60), (30, 20, 3), (20, 15, 3, 3)]
 TORCH: dict[str, Callable[[Tensor], Any]] = {

@@ -13,7 +13,16 @@ first: subject, recipient, definite object, time; then "nicht"; then manner, com
 from headway.data.grammar import declension
 from headway.data.grammar.conjugation import german_finite
 from headway.data.grammar.english import person
-from headway.data.grammar.lexicon import ADJECTIVES, CONJUNCTIONS, NOUNS, NUMERALS, PHRASES, PREPOSITIONS, PRONOUNS, VERBS
+from headway.data.grammar.lexicon import (
+    ADJECTIVES,
+    CONJUNCTIONS,
+    NOUNS,
+    NUMERALS,
+    PHRASES,
+    PREPOSITIONS,
+    PRONOUNS,
+    VERBS,
+)
 from headway.data.grammar.tree import COMMA, NP, PP, Clause, Phrase, Sentence, Token
 
 BEFORE_NICHT = ("recipient", "definite", "frequency", "time")

@@ -25,7 +25,7 @@ class Config:
 
     def __post_init__(self) -> None:
         require((1 <= self.s <= 14, "s is between 1 and 14, because 2^s labellings are tried"), (self.n >= 1, "n >= 1"))
-        require((self.large >= 2 and self.labellings >= 20, "large >= 2 and labellings >= 20"), (all(r > 0 for r in self.ratios), "s/n > 0"))
+        require((self.large >= 2 <= self.labellings // 10, "large >= 2 and labellings >= 20"), (all(r > 0 for r in self.ratios), "s/n > 0"))
 
 
 def cover(s: int, n: int) -> int:

@@ -32,7 +32,14 @@ class BigBird(Sparse):
     u: Tensor
 
     def __init__(
-        self, width: int, heads: int, mask: Mask | None = None, block: int = 64, window: int = 1, first: int = 2, random: int = 3
+        self,
+        width: int,
+        heads: int,
+        mask: Mask | None = None,
+        block: int = 64,
+        window: int = 1,
+        first: int = 2,
+        random: int = 3,
     ) -> None:
         at_least(1, block=block)
         at_least(0, window=window, first=first, random=random)

@@ -26,7 +26,9 @@ class Hopfield(Multihead):
     aliases = ("modern Hopfield network", "Hopfield layer", "Hopfield retrieval")  # type: ignore[assignment] # as many as it likes
     sees, needs_positions = "mask", True
 
-    def __init__(self, width: int, heads: int, mask: Mask | None = None, updates: int = 1, beta: float | None = None) -> None:
+    def __init__(
+        self, width: int, heads: int, mask: Mask | None = None, updates: int = 1, beta: float | None = None
+    ) -> None:
         super().__init__(width, heads, mask)
         if updates < 1:
             raise ConfigError(f"`updates` is {updates}, expected 1 or more", "one update is attention.")

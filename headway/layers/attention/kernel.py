@@ -57,7 +57,9 @@ class Kernel(nn.Module):
         else:
             if keep is not None:
                 a = a.masked_fill(~keep[:, None, :, None], float("-inf"))
-            m = a.detach().amax((2, 3), keepdim=True).clamp(min=torch.finfo(a.dtype).min)  # a row of nothing but padding has no largest
+            m = (
+                a.detach().amax((2, 3), keepdim=True).clamp(min=torch.finfo(a.dtype).min)
+            )  # a row of nothing but padding has no largest
             y = q @ ((a - m).exp_().mT @ v)  # in place, here and below: memory is what long sequences wait for
         return self.output(rearrange(_ratio(y), "b h t e -> b t (h e)").to(x.dtype))
 
@@ -98,7 +100,9 @@ def _ratio(y: Float[Tensor, "*b e1"]) -> Tensor:
     return y[..., :-1] / y[..., -1:].clamp(min=_least(y) / 2)
 
 
-def _prefix(q: Float[Tensor, "b h t r"], k: Float[Tensor, "b h t r"], m: Float[Tensor, "b h t"], v: Float[Tensor, "b h t e1"]) -> Tensor:
+def _prefix(
+    q: Float[Tensor, "b h t r"], k: Float[Tensor, "b h t r"], m: Float[Tensor, "b h t"], v: Float[Tensor, "b h t e1"]
+) -> Tensor:
     """sum_{s <= t} (q_t . k_s) exp(m_s - M_t) v_s with M_t = max_{s <= t} m_s, "b h t e1"; O(t): chunks in parallel, then their sums."""
     length, c = m.shape[-1], min(CHUNK, m.shape[-1])
     missing = -length % c
@@ -111,7 +115,9 @@ def _prefix(q: Float[Tensor, "b h t r"], k: Float[Tensor, "b h t r"], m: Float[T
     decay = (m[..., None, :] - largest[..., :, None]).masked_fill_(later, float("-inf")).exp_()
     y = (q @ k.mT).mul_(decay) @ v
     last = largest[..., -1]
-    past = F.pad(last[..., :-1], (1, 0), value=float("-inf"))  # M at the end of the chunk before: the scale of what it hands on
+    past = F.pad(
+        last[..., :-1], (1, 0), value=float("-inf")
+    )  # M at the end of the chunk before: the scale of what it hands on
     sums = (k * (m - last[..., None]).exp()[..., None]).mT @ v
     before = [torch.zeros_like(sums[:, :, 0])]
     for shrink, new in zip((past - last).exp()[..., None, None].unbind(2)[:-1], sums.unbind(2)[:-1], strict=True):

@@ -29,7 +29,9 @@ class Longformer(Sparse):
     aliases = ("Longformer", "sliding window attention", "dilated window attention")
     sees, needs_positions = "mask", True
 
-    def __init__(self, width: int, heads: int, mask: Mask | None = None, window: int = 128, dilation: int = 1, first: int = 1) -> None:
+    def __init__(
+        self, width: int, heads: int, mask: Mask | None = None, window: int = 128, dilation: int = 1, first: int = 1
+    ) -> None:
         at_least(0, window=window, first=first)
         at_least(1, dilation=dilation)
         super().__init__(width, heads, mask, "longformer", first)
@@ -52,7 +54,9 @@ class Longformer(Sparse):
         start = torch.arange(0, parts, block, device=real.device)[:, None]
         offset = torch.arange(-reach, block if self.causal else block + reach, device=real.device)
         remainder = torch.arange(self.dilation, device=real.device)[:, None, None]
-        t, s = (((start + o) * self.dilation + remainder).flatten(0, 1) for o in (offset[reach : reach + block], offset))
+        t, s = (
+            ((start + o) * self.dilation + remainder).flatten(0, 1) for o in (offset[reach : reach + block], offset)
+        )
         s = s.where((s >= self.first) & (s < length), -1)
         everybody = torch.arange(min(self.first, length), device=real.device).expand(len(s), -1)
         return t, torch.cat((everybody, s), 1)[None]

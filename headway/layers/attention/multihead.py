@@ -10,7 +10,9 @@ from headway.layers.masks import Everything, Mask
 from headway.layers.padding import require_right_padding
 from headway.layers.scores.scaled import Scaled
 
-Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]  # keys, values, and how many positions there were
+Cache = tuple[
+    Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int
+]  # keys, values, and how many positions there were
 
 
 class Multihead(nn.Module):

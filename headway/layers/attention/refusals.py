@@ -18,4 +18,7 @@ def at_least(least: int, **sizes: int) -> None:
     """Raise if a size is too small; all of them are reported at once."""
     small = [f"`{name}` is {size}" for name, size in sizes.items() if size < least]
     if small:
-        raise ConfigError(f"{', '.join(small)}; expected {least} or more", f"write `{next(n for n in sizes if sizes[n] < least)}={least}`.")
+        raise ConfigError(
+            f"{', '.join(small)}; expected {least} or more",
+            f"write `{next(n for n in sizes if sizes[n] < least)}={least}`.",
+        )

@@ -30,7 +30,8 @@ class ShiftedWindow(nn.Module):
         super().__init__()
         if not 0 <= shift < window:
             raise ConfigError(
-                f"`shift` is {shift} for a `window` of {window}, expected 0 to {window - 1}", "use 0 and window // 2 in turn."
+                f"`shift` is {shift} for a `window` of {window}, expected 0 to {window - 1}",
+                "use 0 and window // 2 in turn.",
             )
         self.heads, self.window, self.shift = heads, window, shift
         self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
@@ -74,6 +75,8 @@ class ShiftedWindow(nn.Module):
             place = torch.arange(whole, device=device) + shift
             labels.append(((place >= whole).long(), place % whole < size))
         (round_y, real_y), (round_x, real_x) = labels
-        region = torch.where(real_y[:, None] & real_x, 2 * round_y[:, None] + round_x, -1)  # padding sees padding: no row is empty
+        region = torch.where(
+            real_y[:, None] & real_x, 2 * round_y[:, None] + round_x, -1
+        )  # padding sees padding: no row is empty
         region = rearrange(region, "(y i) (x j) -> (y x) (i j)", i=self.window, j=self.window)
         return region[:, :, None] == region[:, None, :]

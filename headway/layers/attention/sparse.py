@@ -49,7 +49,9 @@ class Sparse(nn.Module):
         """Which keys s a query t sees, written out: dense attention under this mask gives the same numbers."""
         t, s = self.plan(length, torch.tensor([length], device=self.output.weight.device))
         t, s = t[:, :, None], s[0, :, None, :]
-        seen = torch.zeros(t.numel(), length + 1, dtype=torch.bool, device=t.device)  # the last column takes what is not seen
+        seen = torch.zeros(
+            t.numel(), length + 1, dtype=torch.bool, device=t.device
+        )  # the last column takes what is not seen
         seen[t.expand(-1, -1, s.shape[-1]), s.where(self.keeps(t, s), length)] = True
         seen = seen[:length, :length]
         seen[: self.first] = True
@@ -64,7 +66,11 @@ class Sparse(nn.Module):
         keep = None if self.causal else keep
         positions = torch.arange(length, device=x.device)
         t, s = self.plan(length, positions[-1:] + 1 if keep is None else (keep * (positions + 1)).amax(1))
-        row, queries, keys = torch.arange(batch, device=x.device)[:, None, None], t.clamp(max=length - 1)[None], s.clamp(min=0)
+        row, queries, keys = (
+            torch.arange(batch, device=x.device)[:, None, None],
+            t.clamp(max=length - 1)[None],
+            s.clamp(min=0),
+        )
         allowed = self.keeps(t[:, :, None], s[:, :, None, :])  # b n q k
         if keep is not None:
             allowed = allowed & keep[row, keys][:, :, None, :]

@@ -35,7 +35,9 @@ class Boundary:
         if length + sum(self.ends(kernel)) < kernel or not length:
             raise ConfigError(
                 f"a signal of {length} positions has no place for a filter of {kernel} under `{type(self).__name__}()`",
-                f"use a `kernel` of at most {length}, or `Same()`, which takes signals of any length" if length else "leave it out",
+                f"use a `kernel` of at most {length}, or `Same()`, which takes signals of any length"
+                if length
+                else "leave it out",
             )
         return (length + sum(self.ends(kernel)) - kernel) // stride + 1
 

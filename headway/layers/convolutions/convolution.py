@@ -50,7 +50,9 @@ class Convolution(nn.Module):
             )
         return self.weight.new_zeros(batch, self.kernel - 1, self.weight.shape[1])
 
-    def step(self, x: Float[Tensor, "b i"], state: Float[Tensor, "b m i"]) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b m i"]]:
+    def step(
+        self, x: Float[Tensor, "b i"], state: Float[Tensor, "b m i"]
+    ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b m i"]]:
         """One position, given the m - 1 inputs before it."""
         window = torch.cat((state, x[:, None]), 1)
         return F.linear(window.transpose(1, 2).flatten(1), self.weight.flatten(1), self.bias), window[:, 1:]
@@ -71,7 +73,9 @@ def convolve(h: Num[Tensor, "m"], f: Num[Tensor, "*b n"], boundary: Boundary) ->
     return y.roll(len(h) - 1, -1) if isinstance(boundary, Circular) else y
 
 
-def toeplitz(kernel: Float[Tensor, "*c m"], length: int, boundary: Boundary, stride: int = 1) -> Float[Tensor, "*c t s"]:
+def toeplitz(
+    kernel: Float[Tensor, "*c m"], length: int, boundary: Boundary, stride: int = 1
+) -> Float[Tensor, "*c t s"]:
     """The matrix T with T f = h ⋆ f: T_ts = h[s - t + left], so every diagonal holds one number, m different ones instead of n^2.
 
     Padding is linear too: the windows of the padded identity matrix say which tap of output t meets which position s.

@@ -17,7 +17,14 @@ class Convolution2d(nn.Module):
     axes. LeCun et al. 1998, https://doi.org/10.1109/5.726791; lecture C, chapter 4; lecture D, "Convolution Layer".
     """
 
-    aliases = ("2-D convolution", "convolution of images", "convolution filter", "feature map", "S-CONV", "doubly blocked Toeplitz matrix")
+    aliases = (
+        "2-D convolution",
+        "convolution of images",
+        "convolution filter",
+        "feature map",
+        "S-CONV",
+        "doubly blocked Toeplitz matrix",
+    )
     roles = {"weight": "matrix"}
 
     def __init__(self, inputs: int, width: int, kernel: int, boundary: Boundary, stride: int = 1) -> None:
@@ -38,18 +45,24 @@ def pad_grid(x: Float[Tensor, "*b y x"], kernel: int, boundary: Boundary) -> Flo
     return boundary.pad(boundary.pad(x, kernel, axis=-2), kernel, axis=-1)
 
 
-def toeplitz_2d(kernel: Float[Tensor, "*c m m"], size: tuple[int, int], boundary: Boundary, stride: int = 1) -> Float[Tensor, "*c t s"]:
+def toeplitz_2d(
+    kernel: Float[Tensor, "*c m m"], size: tuple[int, int], boundary: Boundary, stride: int = 1
+) -> Float[Tensor, "*c t s"]:
     """The doubly blocked Toeplitz matrix T with T vec(X) = vec(h ⋆ X): a Toeplitz matrix of blocks, each of them Toeplitz.
 
     For images of `size` (height, width), small ones: T has a row for each pixel of the output and a column for each of the input.
     """
     m = kernel.shape[-1]
     taps = torch.eye(m, dtype=kernel.dtype, device=kernel.device)
-    down, across = (toeplitz(taps, n, boundary, stride) for n in size)  # m t s: where tap j meets position s in output t
+    down, across = (
+        toeplitz(taps, n, boundary, stride) for n in size
+    )  # m t s: where tap j meets position s in output t
     return torch.einsum("...jk,jts,kuv->...tusv", kernel, down, across).flatten(-2).flatten(-3, -2)
 
 
-def by_fft_2d(x: Float[Tensor, "*b y x"], kernel: Float[Tensor, "*c m m"], boundary: Boundary) -> Float[Tensor, "*d _ _"]:
+def by_fft_2d(
+    x: Float[Tensor, "*b y x"], kernel: Float[Tensor, "*c m m"], boundary: Boundary
+) -> Float[Tensor, "*d _ _"]:
     """F(h ⋆ X) = conj(F h) F X in two dimensions. Leading axes broadcast; channels are summed by the caller."""
     m = kernel.shape[-1]
     x = pad_grid(x, m, boundary)

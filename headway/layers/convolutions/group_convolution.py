@@ -60,7 +60,9 @@ class GroupConvolution(nn.Module):
             turned.append(turn(turned[-1]))
         filters = torch.stack(turned, 1)  # d r c s m m: the group acts on filters as it does on what they see
         y = F.conv2d(
-            pad_grid(x, self.kernel, self.boundary).flatten(1, 2), filters.flatten(2, 3).flatten(0, 1), self.bias.repeat_interleave(4)
+            pad_grid(x, self.kernel, self.boundary).flatten(1, 2),
+            filters.flatten(2, 3).flatten(0, 1),
+            self.bias.repeat_interleave(4),
         )
         return y.unflatten(1, (-1, 4))
 

@@ -22,7 +22,9 @@ class Local(nn.Module):
     aliases = ("S-LOCAL", "locally connected layer", "unshared convolution", "S-FC twin")
     roles = {"weight": "map", "bias": "vector"}
 
-    def __init__(self, inputs: int, width: int, size: tuple[int, int], kernel: int, boundary: Boundary, stride: int = 1) -> None:
+    def __init__(
+        self, inputs: int, width: int, size: tuple[int, int], kernel: int, boundary: Boundary, stride: int = 1
+    ) -> None:
         super().__init__()
         demand_sizes({"inputs": inputs, "width": width, "size": min(size), "kernel": kernel, "stride": stride})
         self.inputs, self.size, self.kernel, self.boundary, self.stride = inputs, size, kernel, boundary, stride
@@ -39,7 +41,9 @@ class Local(nn.Module):
 def unshared(convolution: Convolution2d, size: tuple[int, int]) -> Local:
     """The local layer that starts as this convolution of images of that size: its filter, copied to every place."""
     width, inputs = convolution.weight.shape[:2]
-    local = Local(inputs, width, size, convolution.kernel, convolution.boundary, convolution.stride).to(convolution.weight)
+    local = Local(inputs, width, size, convolution.kernel, convolution.boundary, convolution.stride).to(
+        convolution.weight
+    )
     with torch.no_grad():
         local.weight.copy_(convolution.weight.flatten(1).expand_as(local.weight))
         local.bias.copy_(convolution.bias[:, None].expand_as(local.bias))

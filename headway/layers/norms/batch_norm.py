@@ -32,6 +32,9 @@ class BatchNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         rows = x.reshape(-1, x.shape[-1])
         if self.training and len(rows) < 2:
-            raise ConfigError(f"batch normalisation of {len(rows)} row in training: one row has no variance", "use a batch of at least 2")
+            raise ConfigError(
+                f"batch normalisation of {len(rows)} row in training: one row has no variance",
+                "use a batch of at least 2",
+            )
         y = F.batch_norm(rows, self.mean, self.variance, self.weight, self.bias, self.training, self.momentum, self.eps)
         return y.view(x.shape)

@@ -24,7 +24,9 @@ class Lipschitz(GatedRecurrence):
     sees, needs_positions = "past", False
     gates, vectors = 1, 1
 
-    def __init__(self, inputs: int, width: int, epsilon: float = 0.03, beta: float = 0.75, gamma: float = 0.001) -> None:
+    def __init__(
+        self, inputs: int, width: int, epsilon: float = 0.03, beta: float = 0.75, gamma: float = 0.001
+    ) -> None:
         super().__init__(inputs, width)
         if not 0.5 <= beta <= 1:
             raise ConfigError(f"`beta` is {beta}, expected a number between 0.5 and 1", "write `beta=0.75`.")

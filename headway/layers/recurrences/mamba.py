@@ -48,7 +48,9 @@ class Mamba(nn.Module):
         dt = (math.log(1e-3) + torch.rand(inner) * math.log(100.0)).exp()  # log-uniform between 0.001 and 0.1
         self.dt.bias.data = dt + (-(-dt).expm1()).log()  # the inverse of softplus
 
-    def _select(self, v: Float[Tensor, "*b c"]) -> tuple[Float[Tensor, "*b c"], Float[Tensor, "*b n"], Float[Tensor, "*b n"]]:
+    def _select(
+        self, v: Float[Tensor, "*b c"]
+    ) -> tuple[Float[Tensor, "*b c"], Float[Tensor, "*b n"], Float[Tensor, "*b n"]]:
         r, b, c = self.select(v).split(self.sizes, -1)
         return F.softplus(self.dt(r)), b, c
 

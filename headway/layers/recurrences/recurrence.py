@@ -66,7 +66,14 @@ class GatedRecurrence(nn.Module):
     def _fuse(self, x: Float[Tensor, "b t i"], state: State) -> tuple[Float[Tensor, "b t d"], State]:
         weights = [self.input.weight, self.hidden.weight, self.input.bias, self.hidden.bias]
         before = tuple(z.unsqueeze(0) for z in state)  # layers come first in torch
-        options = {"has_biases": True, "num_layers": 1, "dropout": 0.0, "train": self.training, "bidirectional": False, "batch_first": True}
+        options = {
+            "has_biases": True,
+            "num_layers": 1,
+            "dropout": 0.0,
+            "train": self.training,
+            "bidirectional": False,
+            "batch_first": True,
+        }
         y, *after = self.fused(x, before if self.vectors > 1 else before[0], weights, **options)
         return y, tuple(z.squeeze(0) for z in after)
 

@@ -38,7 +38,9 @@ class S5(Diagonal):
     def __init__(self, inputs: int, width: int, states: int = 64, dt_min: float = 1e-3, dt_max: float = 1e-1) -> None:
         super().__init__()
         if states < 2 or states % 2:
-            raise ConfigError(f"`states` is {states}, expected an even number", "states come in conjugate pairs: write `states=64`.")
+            raise ConfigError(
+                f"`states` is {states}, expected an even number", "states come in conjugate pairs: write `states=64`."
+            )
         eigenvalues, vectors = hippo(states)
         kind = torch.get_default_dtype()
         self.decay = nn.Parameter((-eigenvalues.real).log().to(kind))  # the logarithm of -Re A

@@ -29,19 +29,26 @@ class Stacked(nn.Module):
         return self.scan(x, keep)[0]
 
     def scan(
-        self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None, states: tuple[State, ...] | None = None
+        self,
+        x: Float[Tensor, "b t i"],
+        keep: Bool[Tensor, "b t"] | None = None,
+        states: tuple[State, ...] | None = None,
     ) -> tuple[Float[Tensor, "b t d"], tuple[State, ...]]:
         """Outputs of the top layer, and the last state of each layer."""
         last = []
         for number, layer in enumerate(self.layers):
-            x, state = layer.scan(self.dropout(x), keep, states[number]) if states else layer.scan(self.dropout(x), keep)
+            x, state = (
+                layer.scan(self.dropout(x), keep, states[number]) if states else layer.scan(self.dropout(x), keep)
+            )
             last.append(state)
         return x, tuple(last)
 
     def start(self, batch: int) -> tuple[State, ...]:
         return tuple(layer.start(batch) for layer in self.layers)
 
-    def step(self, x: Float[Tensor, "b i"], states: tuple[State, ...]) -> tuple[Float[Tensor, "b d"], tuple[State, ...]]:
+    def step(
+        self, x: Float[Tensor, "b i"], states: tuple[State, ...]
+    ) -> tuple[Float[Tensor, "b d"], tuple[State, ...]]:
         after = []
         for layer, state in zip(self.layers, states, strict=True):
             x, state = layer.step(self.dropout(x), state)

@@ -1,0 +1,60 @@
+"""The run that another one begins with (`--from`): its vocabulary, its weights as far as they fit, and what it was judged by."""
+
+import shutil
+from pathlib import Path
+
+from torch import nn
+
+from headway.core.config import Choice
+from headway.core.errors import UsageError
+from headway.core.files import read_json, read_tensors
+from headway.models.weights import load_fitting
+from headway.tasks.recipe import Recipe
+from headway.tasks.task import AnyTask, Base
+from headway.training.folder import HELD_OUT, WEIGHTS, require_weights
+from headway.training.plan import read_plan
+from headway.training.progress import Progress
+from headway.training.tasks import data_class, read_task_name, task_class
+
+
+def open_base(folder: Path) -> Base:
+    """The run that this one begins with, with its vocabulary."""
+    require_weights(folder)
+    name = read_task_name(folder)
+    kind = task_class(name)
+    plan = read_plan(read_json(folder / "plan.json"), data_class(name), str(folder / "plan.json"))
+    return Base(folder, kind.load(plan.data, folder), plan.data, plan.model)
+
+
+def chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None) -> Choice:
+    """The model that was asked for; without a word that of the run it begins with, if it fits, or the task's default."""
+    if base is None:
+        return recipe.model or Choice(kind.model)
+    facts = registry.get("models", base.model.name).facts
+    if recipe.model is None and (facts.get("reads"), facts.get("gives")) != (kind.reads, kind.gives):
+        return Choice(kind.model)
+    asked = recipe.model or Choice(base.model.name)
+    same = asked.name == base.model.name
+    return Choice(asked.name, base.model.options | asked.options) if same else asked
+
+
+def keep_base(base: Base, out: Path) -> None:
+    """What the other run was judged by, so that forgetting shows, also when that run has moved away."""
+    if (base.folder / HELD_OUT).is_dir():
+        shutil.copytree(base.folder / HELD_OUT, out / "base" / HELD_OUT)
+        if (base.folder / "scores.json").exists():
+            shutil.copy(base.folder / "scores.json", out / "base" / "scores.json")
+
+
+def take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
+    taken, new = load_fitting(model, read_tensors(base / WEIGHTS))
+    share = sum(p.numel() for n, p in model.named_parameters() if n in taken) / sum(
+        p.numel() for p in model.parameters()
+    )
+    if not taken:
+        raise UsageError(
+            f"no weight of `{base}` fits this model",
+            "choose the same `--model` with the same width, or leave out `--from`.",
+        )
+    names = ", ".join(f"`{name}`" for name in new[:6]) + (" ..." if len(new) > 6 else "")
+    progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))
