@@ -83,7 +83,8 @@ def read_lines(path: Path) -> list[str]:
 
 def behind(lines: Sequence[str], node: ast.AST) -> str:
     """The comment at the end of the line on which a field or an argument stands, if it stands there alone."""
-    line = lines[(getattr(node, "end_lineno", None) or 1) - 1]
+    own = lines[(getattr(node, "lineno", None) or 1) - 1 : getattr(node, "end_lineno", None)]
+    line = next((text for text in own if "  # " in text), own[-1])
     alone = not line[: getattr(node, "col_offset", 0)].strip()
     return line.partition("  # ")[2].strip() if alone else ""
 

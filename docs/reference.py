@@ -172,7 +172,7 @@ def tasks() -> str:
     parts.append(
         "## The task protocol\n\nWhat a class owes to be a task; see [the house](../design.md#the-task-protocol)."
     )
-    parts += [section(t) for t in shown(PACKAGE / "tasks" / "task.py")]
+    parts += [section(t) for name in ("task.py", "uses.py") for t in shown(PACKAGE / "tasks" / name)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -120,10 +120,8 @@ def align_pairs(
     return found
 
 
-def choose_head(task: TwoTokenizers, model: EncoderDecoder, part: HeldOut, must: bool = False) -> AlignmentHead | None:
+def choose_head(task: TwoTokenizers, model: EncoderDecoder, part: HeldOut) -> AlignmentHead:
     """The head with the lowest error rate on validation pairs, by gold links where there are any, else by word co-occurrence."""
-    if not must and not attends(model):
-        return None
     gold = [set(a) for a in part.alignments] if part.alignments is not None else dice_links(part.sources, part.targets)
     maps = cross_maps(task, model, part.sources, part.targets)
     return min(maps[0].heads(), key=lambda head: aer([m.links(head) for m in maps], gold))

@@ -19,6 +19,7 @@ from headway.tasks.alignment import (
     Links,
     align_pairs,
     alignment_scores,
+    attends,
     attention_maps,
     choose_head,
     read_head,
@@ -60,30 +61,29 @@ class Data:
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
     joint: bool = True  # one vocabulary for both languages
     smoothing: float | None = None  # label smoothing (default 0.1, or 0 for a regular language)
-    beam: int = 5  # hypotheses kept when the run is judged and used; 1 is greedy
+    beam: int | None = None  # hypotheses kept when the run is judged and used; 1 is greedy (default 5; 1 for a regular language)
     penalty: float = 1.0  # length penalty: higher gives longer output
 
     def __post_init__(self) -> None:
         given = [self.pairs is not None, self.source is not None or self.target is not None, self.grammar is not None]
+        halves = [(getattr(self, f"{p}source"), getattr(self, f"{p}target"), p) for p in ("", "validation_", "test_")]
         require(
             (sum(given) <= 1, "`--pairs`, `--source` with `--target` and `--grammar` exclude each other"),
-            ((self.source is None) == (self.target is None), "`--source` and `--target` come together"),
-            (
-                (self.validation_source is None) == (self.validation_target is None),
-                "`--validation-source` and `--validation-target` come together",
-            ),
-            (
-                (self.test_source is None) == (self.test_target is None),
-                "`--test-source` and `--test-target` come together",
+            *(
+                (
+                    (s is None) == (t is None),
+                    f"`--{p.replace('_', '-')}source` and `--{p.replace('_', '-')}target` come together",
+                )
+                for s, t, p in halves
             ),
             (self.grammar is None or self.grammar >= 1, "`--grammar` must be at least 1"),
             (self.longest >= 1, "`--longest` must be at least 1"),
             (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
             (
                 self.smoothing is None or 0 <= self.smoothing < 1,
-                f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}",
+                f"`--smoothing` must be in [0, 1), not {self.smoothing}",
             ),
-            (self.beam >= 1, f"`--beam` must be at least 1, not {self.beam}"),
+            (self.beam is None or self.beam >= 1, f"`--beam` must be at least 1, not {self.beam}"),
             (0 <= self.penalty < 1e6, f"`--penalty` must be a number of at least 0, not {self.penalty}"),
         )
 
@@ -154,8 +154,8 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
         usual = (3e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(pairs))
-        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing)
-        return Proposal(settled, model, t.batch or (1024 if pairs < 8000 else 2048), t.rate or usual)
+        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing, beam=data.beam or (1 if regular else 5))
+        return Proposal(settled, model, t.batch or (1024 if pairs < 8000 or regular else 2048), t.rate or usual)
 
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":
@@ -244,12 +244,12 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             "validation": parts["validation"]
         }
         made = [
-            judge_part(self.searcher, model, name, part.first(JUDGED), data.beam, data.penalty)
+            judge_part(self.searcher, model, name, part.first(JUDGED), data.beam or 5, data.penalty)
             for name, part in judged.items()
         ]
-        head = choose_head(self, model, parts["validation"].first(200))
         scores = tuple(score for found in made for score in found.scores)
-        if head is not None:
+        if attends(model):
+            head = choose_head(self, model, parts["validation"].first(200))
             write_head(head, folder)
             scores += alignment_scores(self, model, head, judged)
         return dataclasses.replace(
@@ -261,7 +261,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         )
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
-        return judge_part(self.searcher, model, "given", read_own(data), data.beam, data.penalty)
+        return judge_part(self.searcher, model, "given", read_own(data), data.beam or 5, data.penalty)
 
     def difference(self, mine: Judgement, other: Judgement) -> str:
         return difference(mine, other)
@@ -294,12 +294,11 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def align(
         self, model: EncoderDecoder, sources: Sequence[str], targets: Sequence[str], folder: Path
     ) -> tuple[list[Links], str]:
-        head = read_head(self, model, folder) or choose_head(
-            self, model, self._held_out(folder)["validation"].first(200), must=True
-        )
-        return align_pairs(self, model, head, sources, targets), str(head)  # type: ignore[arg-type]
+        part = self._held_out(folder)["validation"].first(200)
+        head = read_head(self, model, folder) or choose_head(self, model, part)
+        return align_pairs(self, model, head, sources, targets), str(head)
 
     def attention(self, model: EncoderDecoder, text: str, target: str | None = None) -> tuple[list[Map], str]:
         if target is None:
-            target = self.translate(model, [text], self.data.beam, self.data.penalty, 1, 1)[0][0].text
+            target = self.translate(model, [text], self.data.beam or 5, self.data.penalty, 1, 1)[0][0].text
         return attention_maps(self, model, text, target), target

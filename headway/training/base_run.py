@@ -5,6 +5,7 @@ from pathlib import Path
 
 from torch import nn
 
+from headway.core import registry
 from headway.core.config import Choice
 from headway.core.errors import UsageError
 from headway.core.files import read_json, read_tensors

@@ -37,7 +37,7 @@ REVEALED = [
     "headway.runs.run.Run",
     "str",
     "list[str]",
-    "headway.tasks.task.Classified",
+    "headway.tasks.uses.Classified",
     "float",
     "ndarray",
     "str",
