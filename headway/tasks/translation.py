@@ -110,6 +110,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         "test_pairs",
     )  # fmt: skip
     tested = ("source", "target", "pairs", "languages", "beam", "penalty")
+    difference = staticmethod(difference)
 
     def __init__(self, data: Data, source: Tokenizer, target: Tokenizer, seen: Seen) -> None:
         self.data, self.source, self.target, self.seen = data, source, target, seen
@@ -210,11 +211,9 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         if not bool(real.all()):
             rows = real.nonzero()[:, 0]
             hidden, wanted = hidden.index_select(0, rows), wanted[rows]
-        total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, self._smoothing(model))
+        smoothing = (self.data.smoothing or 0.0) if model.training else 0.0
+        total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, smoothing)
         return Loss(total, plain, len(wanted))
-
-    def _smoothing(self, model: EncoderDecoder) -> float:
-        return (self.data.smoothing or 0.0) if model.training else 0.0
 
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:
         """The loss over all validation pairs; BLEU, chrF and exact match of the first ones, greedily decoded; a few samples."""
@@ -262,9 +261,6 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
         return judge_part(self.searcher, model, "given", read_own(data), data.beam or 5, data.penalty)
-
-    def difference(self, mine: Judgement, other: Judgement) -> str:
-        return difference(mine, other)
 
     def example(self) -> tuple[tuple[Tensor, ...], int]:
         s, t = self.seen.typical
