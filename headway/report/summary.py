@@ -16,6 +16,7 @@ from headway.report.report import report_page
 from headway.runs.run import Run
 from headway.tasks.task import Judgement, Score
 from headway.tasks.uses import Attends, Map
+from headway.training.progress import sample_lines
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,7 @@ def terminal_text(
         pairs = [s for s in base[1] if (s.part, s.name) in then]
         lines += [f"  {s.name} ({s.part}) {then[s.part, s.name]:.{s.digits}f} -> {s.value:.{s.digits}f}" for s in pairs]
     lines += ["", f"verdict: {judgement.verdict}", "", "samples:"]
-    for sample in judgement.samples[:4]:
-        lines += [
-            f"  {'-> ' if i == 1 else '   '}{_short(text)}"
-            for i, text in enumerate(sample)
-            if text and not (i == 2 and text == sample[1])
-        ]
+    lines += [line for sample in judgement.samples[:4] for line in sample_lines(sample, run.task.columns, _short)]
     lines += ["", f"curves, samples and more: {run.folder / 'report.html'}", "what to type next:"]
     return "\n".join([*lines, *(f"  {step}" for step in steps)])
 

@@ -61,7 +61,9 @@ class Data:
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
     joint: bool = True  # one vocabulary for both languages
     smoothing: float | None = None  # label smoothing (default 0.1, or 0 for a regular language)
-    beam: int | None = None  # hypotheses kept when the run is judged and used; 1 is greedy (default 5; 1 for a regular language)
+    beam: int | None = (
+        None  # hypotheses kept when the run is judged and used; 1 is greedy (default 5; 1 for a regular language)
+    )
     penalty: float = 1.0  # length penalty: higher gives longer output
 
     def __post_init__(self) -> None:
@@ -155,7 +157,9 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
         usual = (3e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(pairs))
-        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing, beam=data.beam or (1 if regular else 5))
+        settled = dataclasses.replace(
+            data, vocabulary=size, smoothing=smoothing, beam=data.beam or (1 if regular else 5)
+        )
         return Proposal(settled, model, t.batch or (1024 if pairs < 8000 or regular else 2048), t.rate or usual)
 
     @classmethod

@@ -49,13 +49,10 @@ def keep_base(base: Base, out: Path) -> None:
 
 def take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
     taken, new = load_fitting(model, read_tensors(base / WEIGHTS))
-    share = sum(p.numel() for n, p in model.named_parameters() if n in taken) / sum(
-        p.numel() for p in model.parameters()
-    )
     if not taken:
-        raise UsageError(
-            f"no weight of `{base}` fits this model",
-            "choose the same `--model` with the same width, or leave out `--from`.",
-        )
+        hint = "choose the same `--model` with the same width, or leave out `--from`."
+        raise UsageError(f"no weight of `{base}` fits this model", hint)
+    sizes = {name: p.numel() for name, p in model.named_parameters()}
+    share = sum(size for name, size in sizes.items() if name in taken) / sum(sizes.values())
     names = ", ".join(f"`{name}`" for name in new[:6]) + (" ..." if len(new) > 6 else "")
     progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))

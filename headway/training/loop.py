@@ -46,6 +46,7 @@ class Loop(Generic[B]):
     settings    steps, rate, schedule ...
     folder      the run, if there is one: checkpoints, weights and metrics go there
     validate    what is called every `settings.validate` steps with the averaged model
+    figures     names and units of what a validation finds; columns: the names of what its samples hold
     plan        JSON that is kept in each checkpoint, to recognise a plan that was changed
     """
 
@@ -60,11 +61,13 @@ class Loop(Generic[B]):
         folder: Path | None = None,
         validate: Callable[[nn.Module], Validation] | None = None,
         figures: tuple[Figure, ...] = (),
+        columns: tuple[str, ...] = (),
         plan: object = None,
         precision: Arithmetic = "float32",
     ) -> None:
         self.batches, self.loss, self.settings, self.seed = batches, loss, settings, seed
-        self.folder, self.validate, self.figures, self.plan = folder, validate, figures, plan
+        self.folder, self.validate, self.plan = folder, validate, plan
+        self.figures, self.columns = figures, columns
         self.device, self.precision = next(model.parameters()).device, precision
         self.learner = Learner(model, settings)
         self.state = TrainState(total=settings.steps)
@@ -221,7 +224,7 @@ class Loop(Generic[B]):
         values = "  ".join(f.format(found.figures[f.name]) for f in self.figures if f.name in found.figures)
         progress.say(f"step {state.step:,}  validation: {values}" + ("" if better else "  (not better)"))
         for row in found.samples[:1]:
-            progress.sample(row)
+            progress.sample(row, self.columns)
         best = (found.score, state.step, 0) if better else (state.best, state.best_step, state.stale + 1)
         count = state.validations + 1
         self.state = dataclasses.replace(state, best=best[0], best_step=best[1], stale=best[2], validations=count)

@@ -133,7 +133,11 @@ def describe(plan: Plan[D], state: str, parameters: int, per_epoch: int, unit: s
     several = f"{t.accumulate} x " if t.accumulate > 1 else ""
     where = f" on {plan.device}" if plan.device != "cpu" else ""
     half = f" in {plan.precision}" if plan.precision != "float32" else ""
-    epochs, warmup, validate = t.steps * t.accumulate / per_epoch, count_noun(t.warmup, "step"), count_noun(t.validate, "step")
+    epochs, warmup, validate = (
+        t.steps * t.accumulate / per_epoch,
+        count_noun(t.warmup, "step"),
+        count_noun(t.validate, "step"),
+    )
     return (
         f"model: {plan.model.describe()}, {parameters / 1e6:.2f} million parameters, {state}\n"
         f"plan: {budget}{t.steps:,} steps of {several}{t.batch:,} {unit} = {epochs:.1f} epochs{where}{half}, "

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
@@ -14,6 +14,18 @@ WIDTH = 100  # characters of a sample
 def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
+
+
+def one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+
+
+def sample_lines(row: Sequence[str], columns: Sequence[str], shorten: Callable[[str], str]) -> list[str]:
+    """What went in, what came out, and what else the columns hold if it differs from what came out."""
+    lines = [f"  {shorten(row[0])}", *(f"  -> {shorten(text)}" for text in row[1:2])]
+    rest = zip(columns[2:], row[2:], strict=False)
+    return lines + [f"     {name}: {shorten(text)}" for name, text in rest if text and text != row[1]]
 
 
 class Screen(Console):
@@ -45,13 +57,10 @@ class Progress:
             except BrokenPipeError:  # whoever read the output is gone (`| head`): training goes on without words
                 self.quiet = True
 
-    def sample(self, row: Sequence[str]) -> None:
+    def sample(self, row: Sequence[str], columns: Sequence[str]) -> None:
         """One row of samples, each text on one short line."""
-        for number, text in enumerate(row):
-            line = " ".join(text.split())
-            if line:
-                short = line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
-                self.say(f"    {'-> ' if number == 1 else '   '}{short}")
+        for line in sample_lines(row, columns, one_line):
+            self.say(f"  {line}")
 
     def step(self, step: int, total: int, loss: float, units: int) -> None:
         now = time.monotonic()

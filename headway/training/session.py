@@ -51,10 +51,8 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
         check_options(recipe.model)
     with disk_errors(out):
         if (out / "recipe.json").exists():
-            raise RunError(
-                f"`{out}` already holds a run",
-                f"continue it with `headway train --resume {out}`, or choose another `--out`.",
-            )
+            hint = f"continue it with `headway train --resume {out}`, or choose another `--out`."
+            raise RunError(f"`{out}` already holds a run", hint)
         if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
             raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
         out.mkdir(parents=True, exist_ok=True)
@@ -65,9 +63,8 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
             return _train(recipe, out, progress, anyway)
         except BaseException as problem:
             if not _worth_keeping(out) and not isinstance(problem, DiskError):
-                shutil.rmtree(
-                    out, ignore_errors=True
-                )  # nothing was learned yet: the same `--out` is free for the next attempt
+                # Nothing was learned yet: the same `--out` is free for the next attempt.
+                shutil.rmtree(out, ignore_errors=True)
                 if isinstance(problem, KeyboardInterrupt):
                     progress.say(f"stopped before the first step; `{out}` was removed, the same command begins again")
             raise
@@ -87,9 +84,8 @@ def _keep_standard_input(recipe: Recipe[object], out: Path) -> Recipe[object]:
     """What comes through a pipe is gone once read: the run keeps it, so that it can be resumed."""
     piped = [name for name, value in to_json(recipe.data).items() if value == "-"]
     if len(piped) > 1:
-        raise UsageError(
-            f"standard input can be read only once, not for {' and '.join(piped)}", "bring files for all but one."
-        )
+        hint = "bring files for all but one."
+        raise UsageError(f"standard input can be read only once, not for {' and '.join(piped)}", hint)
     if not piped:
         return recipe
     path = out / "standard_input"  # no suffix: the reader finds out what it is
@@ -113,15 +109,11 @@ def resume(out: Path, progress: Progress | None = None) -> bool:
     with locked(out):
         planned, checkpoint, weights = ((out / name).exists() for name in ("plan.json", FILE, WEIGHTS))
         if planned and weights and not checkpoint:
-            hint = (
-                f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on from its weights."
-            )
+            hint = f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on."
             raise RunError(f"`{out / FILE}` is missing, so the run cannot be continued", hint)
         if checkpoint and not planned:
-            raise RunError(
-                f"`{out / 'plan.json'}` is missing",
-                "restore it from a copy; without it the checkpoint cannot be continued.",
-            )
+            hint = "restore it from a copy; without it the checkpoint cannot be continued."
+            raise RunError(f"`{out / 'plan.json'}` is missing", hint)
         return _train(read_recipe(value, data, str(out / "recipe.json")), out, progress, anyway=True)
 
 
@@ -149,7 +141,7 @@ def _train(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool) 
         progress.say(corpus.describe())
         _stop_on_errors(corpus, anyway)
         if (out / "plan.json").exists():
-            loop = _continued(kind, recipe, out, corpus)
+            loop = _continued(kind, recipe, out, corpus, progress)
         else:
             write_json(out / "doctor.json", [report.to_json() for report in corpus.reports])
             loop = _planned(kind, recipe, out, corpus, progress, began)
@@ -175,18 +167,24 @@ def _loop(task: AnyTask, plan: Plan[object], corpus: Corpus, out: Path, model: n
         folder=out,
         validate=lambda m: task.validate(m, out),
         figures=task.figures,
+        columns=task.columns,
         plan=plan.to_json(),
         precision=plan.precision,
     )
 
 
-def _continued(kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Corpus) -> Loop[object]:
+def _continued(
+    kind: type[AnyTask], recipe: Recipe[object], out: Path, corpus: Corpus, progress: Progress
+) -> Loop[object]:
     """The loop of a run whose plan is made already, if the plan still fits what was asked and the data."""
     plan = read_plan(read_json(out / "plan.json"), data_class(recipe.task), str(out / "plan.json"))
     _refuse_changes(recipe, plan, corpus, out)
     machine.prepare(plan.threads)
     task = kind.load(plan.data, out)
-    return _loop(task, plan, corpus, out, _built(plan, task.sizes))
+    model = _built(plan, task.sizes)
+    if plan.start and not (out / FILE).exists():  # killed before its first checkpoint
+        take_weights(model, Path(plan.start), progress)
+    return _loop(task, plan, corpus, out, model)
 
 
 def _built(plan: Plan[object], sizes: dict[str, int]) -> nn.Module:
@@ -231,23 +229,25 @@ def _planned(
     loop = _loop(task, plan, corpus, out, model)
     with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training
         task.loss(model, moved(loop.batches.largest(), device))
-    seconds = None
-    if recipe.training.minutes is not None:
-        progress.say("measuring the speed of this machine ...")
-        times = loop.timed_steps(min(20.0, 1.8 * recipe.training.minutes))
-        start_time = time.monotonic()
-        task.validate(loop.learner.average, out)
-        once = 0.5 * (
-            time.monotonic() - start_time
-        )  # an untrained model writes to the limit: more than validations will cost
-        seconds = planning.seconds_per_step(times, recipe.training.minutes, time.monotonic() - began, once)
-    per_epoch = len(loop.batches)
+    minutes, per_epoch = recipe.training.minutes, len(loop.batches)
+    seconds = _seconds_per_step(loop, minutes, progress, began) if minutes is not None else None
     plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, seconds))
     parameters = sum(p.numel() for p in model.parameters())
     progress.say(planning.describe(plan, task.describe(), parameters, per_epoch, task.unit))
     write_json(out / "plan.json", plan.to_json())
     loop.settle(plan.training, plan.to_json())
     return loop
+
+
+def _seconds_per_step(loop: Loop[object], minutes: float, progress: Progress, began: float) -> float:
+    """Time a few real steps and one validation; everything is put back afterwards."""
+    progress.say("measuring the speed of this machine ...")
+    times = loop.timed_steps(min(20.0, 1.8 * minutes))
+    start = time.monotonic()
+    if loop.validate:
+        loop.validate(loop.learner.average)
+    once = 0.5 * (time.monotonic() - start)  # an untrained model writes to the limit: more than validations will cost
+    return planning.seconds_per_step(times, minutes, time.monotonic() - began, once)
 
 
 def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpus, out: Path) -> None:

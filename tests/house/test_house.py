@@ -202,7 +202,8 @@ def test_every_name_is_defined() -> None:
         bound |= {a.asname or a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names}
         bound |= {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs) and n.name}
         bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-        wrong += [f"{path.relative_to(ROOT)}:{line}: {name}" for name, line in used.items() if name not in bound | set(dir(builtins)) | {"__file__"}]
+        known = bound | set(dir(builtins)) | {"__file__"}
+        wrong += [f"{path.relative_to(ROOT)}:{line}: {name}" for name, line in used.items() if name not in known]
     assert not wrong, wrong
 
 
