@@ -19,6 +19,7 @@ import inspect
 import re
 import sys
 import tomllib
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -146,7 +147,11 @@ def _announced() -> dict[str, list[str]]:
 def _installed(room: str) -> Iterator[Entry]:
     for text in _announced().get(room, ()):
         name, _, value = text.partition("=")
-        entry = _referred(value, room)
+        try:
+            entry = _referred(value, room)
+        except UsageError as problem:
+            warnings.warn(f"the entry point `{name}` of the group `headway.{room}` is left out: {problem.message}", stacklevel=2)
+            continue
         yield Entry(
             name,
             room,

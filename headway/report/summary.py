@@ -30,7 +30,9 @@ class Summary:
 def summarise(run: Run) -> Summary:
     """Judge the run, write `scores.json` and `report.html` into it."""
     judgement, base = run.judge(), run.judge_base()
-    steps = [f"{command()} {words}" for words in run.task.commands(str(run.folder), judgement)]
+    maps = first_maps(run, judgement)
+    words = [w for w in run.task.commands(str(run.folder), judgement) if maps or not w.startswith("inspect ")]
+    steps = [f"{command()} {w}" for w in words]
     page = report_page(
         title=run.folder.name,
         verdict=judgement.verdict,
@@ -45,7 +47,7 @@ def summarise(run: Run) -> Summary:
         samples=judgement.samples,
         worst=judgement.worst,
         doctor=read_doctor(run.folder),
-        maps=first_maps(run, judgement),
+        maps=maps,
         next_steps=steps,
         notes=judgement.notes,
     )

@@ -40,7 +40,8 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     task = task_of(entry)
     models = registry.models_for(task.facts["reads"], task.facts["gives"])
     p.add_argument("--out", metavar="DIR", help="where the run goes; must not exist yet")
-    about = f"{', '.join(models)}, the name of a mixer, or package.module:Class (default {task.facts['model']})"
+    mixers = ", the name of a mixer" if any(o.name == "mixer" for m in models.values() for o in m.options) else ""
+    about = f"{', '.join(models)}{mixers}, or package.module:Class (default {task.facts['model']})"
     p.add_argument("--model", metavar="NAME", help=about)
     p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed gives the same run (default 1)")
     p.add_argument(
