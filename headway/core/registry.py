@@ -150,7 +150,9 @@ def _installed(room: str) -> Iterator[Entry]:
         try:
             entry = _referred(value, room)
         except UsageError as problem:
-            warnings.warn(f"the entry point `{name}` of the group `headway.{room}` is left out: {problem.message}", stacklevel=2)
+            warnings.warn(
+                f"the entry point `{name}` of the group `headway.{room}` is left out: {problem.message}", stacklevel=2
+            )
             continue
         yield Entry(
             name,

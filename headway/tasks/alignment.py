@@ -127,15 +127,17 @@ def choose_head(task: TwoTokenizers, model: EncoderDecoder, part: HeldOut) -> Al
     return min(maps[0].heads(), key=lambda head: aer([m.links(head) for m in maps], gold))
 
 
-def alignment_scores(
-    task: TwoTokenizers, model: EncoderDecoder, head: AlignmentHead, parts: dict[str, HeldOut]
+def judge_alignment(
+    task: TwoTokenizers, model: EncoderDecoder, parts: dict[str, HeldOut], folder: Path
 ) -> tuple[Score, ...]:
-    """The alignment error rate of the test part, where its links are known."""
-    part = parts.get("test")
+    """Choose the head on validation pairs and keep it in the run; the error rate of the test part, where its links are known."""
+    if not attends(model):
+        return ()
+    head, part = choose_head(task, model, parts["validation"].first(200)), parts.get("test")
+    write_head(head, folder)
     if part is None or part.alignments is None:
         return ()
-    links_found = align_pairs(task, model, head, part.sources, part.targets)
-    rate = aer(links_found, [set(a) for a in part.alignments])
+    rate = aer(align_pairs(task, model, head, part.sources, part.targets), [set(a) for a in part.alignments])
     return (Score("test", "AER", rate, digits=3, signature=f"Och-Ney 2003, {head}"),)
 
 

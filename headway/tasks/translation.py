@@ -15,16 +15,7 @@ from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.tasks.alignment import (
-    Links,
-    align_pairs,
-    alignment_scores,
-    attends,
-    attention_maps,
-    choose_head,
-    read_head,
-    write_head,
-)
+from headway.tasks.alignment import Links, align_pairs, attention_maps, choose_head, judge_alignment, read_head
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import difference, judge_part, validate_part
@@ -250,11 +241,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             judge_part(self.searcher, model, name, part.first(JUDGED), data.beam or 5, data.penalty)
             for name, part in judged.items()
         ]
-        scores = tuple(score for found in made for score in found.scores)
-        if attends(model):
-            head = choose_head(self, model, parts["validation"].first(200))
-            write_head(head, folder)
-            scores += alignment_scores(self, model, head, judged)
+        scores = tuple(score for found in made for score in found.scores) + judge_alignment(self, model, parts, folder)
         return dataclasses.replace(
             made[0],
             scores=scores,

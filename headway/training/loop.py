@@ -32,7 +32,7 @@ from headway.training.progress import Progress
 from headway.training.schedules import rate_factor
 
 ROLLBACKS = 6
-EXPLODED = 5.0  # times the loss of the first step
+EXPLODED = 5.0  # times the loss of the first step (or 1, if that is less: single batches of a trained model vary)
 
 B = TypeVar("B")
 
@@ -46,7 +46,8 @@ class Loop(Generic[B]):
     settings    steps, rate, schedule ...
     folder      the run, if there is one: checkpoints, weights and metrics go there
     validate    what is called every `settings.validate` steps with the averaged model
-    figures     names and units of what a validation finds; columns: the names of what its samples hold
+    figures     names and units of what a validation finds
+    columns     the names of what its samples hold
     plan        JSON that is kept in each checkpoint, to recognise a plan that was changed
     """
 
@@ -166,7 +167,7 @@ class Loop(Generic[B]):
     def _advance(self, progress: Progress) -> None:
         loss, units = self.gradients(self.state.step)
         norm = self.learner.norm()
-        highest = EXPLODED * max(self.state.first or loss, 0.1)
+        highest = EXPLODED * max(self.state.first or loss, 1.0)
         if not (math.isfinite(loss) and math.isfinite(float(norm)) and (self.state.step == 0 or loss <= highest)):
             self._roll_back(progress, f"loss {loss:.4g}, gradient norm {float(norm):.4g}")
             return
@@ -201,7 +202,7 @@ class Loop(Generic[B]):
             found = self.loss(self.learner.model, moved(self.batches[self.state.step], self.device))
             self.learner.model.train()
         value = float(found.plain) / found.count
-        return math.isfinite(value) and value <= EXPLODED * max(self.state.first or value, 0.1)
+        return math.isfinite(value) and value <= EXPLODED * max(self.state.first or value, 1.0)
 
     # -- validation ----------------------------------------------------------------------------------------------------
 
