@@ -101,7 +101,7 @@ class Loop(Generic[B]):
             torch._foreach_div_([p.grad for p in self.learner.parameters if p.grad is not None], float(units))
         else:
             (losses[0].total / units).backward()
-        return sum(float(found.plain) for found in losses) / units, units
+        return sum(float(found.plain.detach()) for found in losses) / units, units
 
     def update(self, step: int, norm: Tensor) -> None:
         s = self.settings
