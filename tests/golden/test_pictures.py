@@ -1,6 +1,7 @@
 """Pictures: folders, arrays and idx files give the same pictures, and the doctor finds what was planted."""
 
 import gzip
+import os
 import json
 import struct
 from pathlib import Path
@@ -15,7 +16,7 @@ from headway.data.findings import Finding, Report
 from headway.data.picture_files import picture_parts, read_pictures
 from headway.data.pictures import Pictures
 
-MNIST = Path("mnist.npz")
+MNIST = Path(os.environ.get("HEADWAY_MNIST", "mnist.npz"))  # a copy of the real one, if there is one
 
 
 def noise(count: int, seed: int = 0, shape: tuple[int, ...] = (5, 4)) -> np.ndarray:
