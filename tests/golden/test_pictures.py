@@ -1,8 +1,8 @@
 """Pictures: folders, arrays and idx files give the same pictures, and the doctor finds what was planted."""
 
 import gzip
-import os
 import json
+import os
 import struct
 from pathlib import Path
 
