@@ -134,7 +134,8 @@ def parse(kind: Any, text: str, name: str) -> Any:
         value = _build(kind, candidate, name, problems)
         if not problems:
             return value
-    choices = [a for a in get_args(kind) if isinstance(a, str)] if get_origin(kind) is Literal else []
+    members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    choices = [a for member in members if get_origin(member) is Literal for a in get_args(member) if isinstance(a, str)]
     guess = nearest(text, choices)
     raise ConfigError(f"`--{name}` should be {_name(kind)}, not `{text}`", f"did you mean `{guess}`?" if guess else "")
 

@@ -11,7 +11,7 @@ def demo() -> Recipe[Data]:
     task, model = "translation", "transformer"
     return Recipe(
         task,
-        Data(grammar=40_000, vocabulary=3000, smoothing=0.1, beam=5),
+        Data(grammar=40_000, tokens="bpe", vocabulary=3000, smoothing=0.1, beam=5),
         Choice(model, {"width": 128, "depth": 2, "heads": 4, "inner": 256, "dropout": 0.0}),
         Training(minutes=2.4, batch=1280, rate=4e-3),
     )

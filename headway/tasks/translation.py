@@ -46,8 +46,8 @@ class Data:
     test_pairs: str | None = None  # or both in one file
     grammar: int | None = None  # or this many pairs from the embedded grammar of English and German
     longest: int = 128  # words; longer pairs are left out and reported
-    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = (
-        "bpe"  # what the model reads and writes
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] | None = (
+        None  # what the model reads and writes (default bpe; words for a regular language)
     )
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
     joint: bool = True  # one vocabulary for both languages
@@ -145,7 +145,8 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             dropout=0.0 if regular else (0.3, 0.25, 0.1)[grade],
             more=None if data.joint else {"share": False},
         )
-        size = data.vocabulary or choose_size(data.tokens, corpus.characters, corpus.words)
+        tokens = data.tokens or ("words" if regular else "bpe")
+        size = data.vocabulary or choose_size(tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
         usual = (3e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(pairs))
         settled = dataclasses.replace(
@@ -161,7 +162,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             found = [tokenizer_of(base.task, "source"), tokenizer_of(base.task, "target")]
         else:
             texts = [[*pairs.sources, *pairs.targets]] if data.joint else [pairs.sources, pairs.targets]
-            found = [train_tokenizer(data.tokens, side, size) for side in texts]
+            found = [train_tokenizer(data.tokens or "bpe", side, size) for side in texts]
         sides = found[0].encode(list(pairs.sources)), found[-1].encode(list(pairs.targets))
         return cls(data, found[0], found[-1], Seen.of(pairs.sources, *sides))
 

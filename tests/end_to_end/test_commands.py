@@ -260,7 +260,7 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "--validation-source PATH" in text
         and "--training.rate X" in text
-        and "(default bpe)" in text
+        and "(default bpe; words" in text
         and "--text" not in text
     ), "this task's options only"
     assert main(["completion", "bash"]) == 0 and "complete -o filenames -F _headway headway" in out(capsys)
