@@ -183,7 +183,8 @@ def models() -> str:
     for entry in registry.entries("models").values():
         thing = thing_of(entry)
         sizes = [a for a in thing.arguments if a.name != "config"]
-        reads = f"Reads {entry.facts['reads']}, gives {entry.facts['gives']}. `{thing.module}.{thing.name}`"
+        does = f"Reads {' or '.join(entry.facts['reads'])}, gives {' or '.join(entry.facts['gives'])}."
+        reads = f"{does} `{thing.module}.{thing.name}`"
         parts += [
             f"## {entry.name}",
             names(entry),

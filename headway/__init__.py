@@ -151,7 +151,7 @@ def model(name: "str | type", *, sizes: "Mapping[str, int] | None" = None, **opt
 
     name      an architecture ("gpt", "transformer", "encoder", "cnn" ...), the name of a mixer, or a class of your own
     sizes     what the constructor needs to know, if a name is also that of an option: {"width": 28} of a picture
-    options   sizes such as `vocabulary=65`, `classes=10`, and the model's own options: `width=128`, `mixer=MyMixer`
+    options   sizes such as `vocabulary=65`, `outputs=10`, and the model's own options: `width=128`, `mixer=MyMixer`
     """
     from headway.models.build import build_named
 

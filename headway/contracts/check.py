@@ -4,7 +4,8 @@ import html
 import inspect
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, Literal
 
 import torch
@@ -84,7 +85,8 @@ def check_name(name: str) -> Contracts:
         if hasattr(thing, "sees"):
             results = tuple(check_mixer(thing))
         elif hasattr(thing, "reads") and hasattr(thing, "gives"):
-            results = tuple(check_model(entry, (thing.reads, thing.gives)))
+            kinds = kinds_of(thing)
+            results = tuple(result for kind in kinds for result in check_model(entry, kind, many=len(kinds) > 1))
         else:
             raise UsageError(f"`{name}` is neither a mixer nor a model", DECLARE)
     return Contracts(f"{entry.class_name} ({entry.module_name})", results)
@@ -119,21 +121,33 @@ def check_mixer(make: Any) -> Iterator[Result]:
     yield from (run(contract, stepped, make, reason) for contract in causal.CONTRACTS)
 
 
-def check_model(entry: Entry, kind: Kind) -> Iterator[Result]:
-    """The model as it comes, in a small size."""
-    make, case = entry.load(), models.Case(entry)
+def kinds_of(thing: Any) -> list[Kind]:
+    """Every pair of what a model reads and gives that some task trains."""
+    if not (isinstance(thing.reads, tuple) and isinstance(thing.gives, tuple)):
+        words = f"`reads` and `gives` should be tuples, not {thing.reads!r} and {thing.gives!r}"
+        raise UsageError(words, 'write `reads, gives = ("tokens",), ("one vector",)`.')
+    kinds = [kind for kind in product(thing.reads, thing.gives) if kind in KINDS]
+    if not kinds:
+        known = "; ".join(f"reads {reads!r}, gives {gives!r}" for reads, gives in KINDS)
+        words = f"no task trains a model that reads {' or '.join(thing.reads)} and gives {' or '.join(thing.gives)}"
+        raise UsageError(words, f"known: {known}.")
+    return kinds
+
+
+def check_model(entry: Entry, kind: Kind, many: bool = False) -> Iterator[Result]:
+    """The model as it comes, in a small size; the titles name the kind if it is of several."""
+    make, case = entry.load(), models.Case(entry, kind)
     first = run(models.constructor_takes_sizes_by_name, [case], make)
-    yield first
+    results = [first]
     for contracts, reason in contracts_for(kind):
         cases = [case] if first.ok and not reason else []
-        yield from (run(contract, cases, make, reason or NOT_MADE) for contract in contracts)
+        results += (run(contract, cases, make, reason or NOT_MADE) for contract in contracts)
+    suffix = f" ({kind[0]}, {kind[1]})" if many else ""
+    yield from (replace(result, title=result.title + suffix) for result in results)
 
 
 def contracts_for(kind: Kind) -> list[tuple[tuple[Contract, ...], str]]:
     """The contracts of models, and for each group why it does not apply to this kind, if it does not."""
-    if kind not in KINDS:
-        known = "; ".join(f"reads {reads!r}, gives {gives!r}" for reads, gives in KINDS)
-        raise UsageError(f"no task trains a model that reads {kind[0]!r} and gives {kind[1]!r}", f"known: {known}.")
     padded = kind[0] == "tokens" and kind[1] != "next token"
     return [
         (models.EVERY, ""),

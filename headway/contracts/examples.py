@@ -3,6 +3,7 @@
 Every axis has a prime (or twice one) of its own, so that two axes that are mixed up do not fit by accident.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -20,7 +21,9 @@ SMALL = {"width": 22, "depth": 2, "heads": 2, "inner": 17, "dropout": 0.0}
 SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
 # Whatever of these a constructor names is given, as a task would do.
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
-SIZES |= {"classes": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
+SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
+SIZES |= {"features": CHANNELS * HEIGHT * ACROSS}
+HEADS = {"outputs": "one vector", "tags": "one per position"}  # which sizes make a head, and for what the model then gives
 
 
 @dataclass(frozen=True)
@@ -86,37 +89,46 @@ def pictures(count: int = BATCH) -> Examples:
     return Examples((drawn,), torch.arange(count) % CLASSES)
 
 
-def examples(kind: Kind) -> Examples:
-    """A batch of three for this kind of model."""
-    match kind:
-        case ("tokens", "next token"):
-            return texts()
-        case ("tokens", "target tokens"):
-            return pairs([4, 2, 1], [6, 3, 1])
-        case ("tokens", "one vector"):
-            return documents()
-        case _:
-            return pictures()
+def vectors(count: int = BATCH) -> Examples:
+    drawn = torch.rand(count, SIZES["features"], generator=torch.Generator().manual_seed(11))
+    return Examples((drawn,), torch.arange(count) % CLASSES)
 
 
-def to_learn(kind: Kind) -> tuple[Examples, float]:
-    """A batch that can be learned by heart, and the learning rate for it."""
-    match kind:
-        case ("tokens", "next token"):
-            batch = texts(length=5)
-            batch.inputs[0][:, 0] = torch.arange(BATCH)  # the first token tells the texts apart
-            return batch, 0.005
-        case ("tokens", "target tokens"):
-            return pairs([4, 3, 2, 2], [5, 4, 3, 1]), 0.02
-        case ("tokens", "one vector"):
-            return documents(7), 0.01
-        case _:
-            return pictures(7), 0.01
+def tagged(count: int = BATCH, length: int = 5) -> Examples:
+    """Texts of different lengths with a tag for each token; padding has none."""
+    batch = documents(count, length)
+    ids, keep = batch.inputs
+    return Examples(batch.inputs, torch.where(keep, ids % CLASSES, IGNORED), batch.lengths)
 
 
-KINDS: tuple[Kind, ...] = (
-    ("tokens", "next token"),
-    ("tokens", "target tokens"),
-    ("tokens", "one vector"),
-    ("pictures", "one vector"),
-)
+def told_apart(length: int = 5) -> Examples:
+    """Texts whose first token tells them apart."""
+    batch = texts(length)
+    batch.inputs[0][:, 0] = torch.arange(BATCH)
+    return batch
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the examples of a kind of model come from: a batch of three, a batch to be learned by heart, and the rate for that."""
+
+    examples: Callable[[], Examples]
+    to_learn: Callable[[], Examples]
+    rate: float
+
+
+KINDS: dict[Kind, Source] = {
+    ("tokens", "next token"): Source(texts, told_apart, 0.005),
+    ("tokens", "target tokens"): Source(
+        lambda: pairs([4, 2, 1], [6, 3, 1]), lambda: pairs([4, 3, 2, 2], [5, 4, 3, 1]), 0.02
+    ),
+    ("tokens", "one vector"): Source(documents, lambda: documents(7), 0.01),
+    ("tokens", "one per position"): Source(tagged, lambda: tagged(7), 0.01),
+    ("pictures", "one vector"): Source(pictures, lambda: pictures(7), 0.01),
+    ("vectors", "one vector"): Source(vectors, lambda: vectors(7), 0.01),
+}
+
+
+def sizes_for(kind: Kind) -> dict[str, int]:
+    """What a task of this kind knows: the sizes of the heads that it does not use are left out."""
+    return {name: size for name, size in SIZES.items() if HEADS.get(name, kind[1]) == kind[1]}

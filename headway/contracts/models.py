@@ -17,18 +17,20 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from headway.contracts.contract import Broken, Contract, require_equal
-from headway.contracts.examples import BATCH, SIZES, SMALL, Examples, Kind, examples, to_learn
+from headway.contracts.examples import BATCH, IGNORED, KINDS, SIZES, SMALL, Examples, Kind, sizes_for
 from headway.core.config import from_json, to_json
 from headway.core.registry import Entry
 from headway.models.classifier import Classifier
 from headway.models.decoder import LanguageModel
 from headway.models.encoder_decoder import EncoderDecoder
+from headway.models.reader import Reader
 from headway.models.weights import load_tensors, saved_tensors
 
 PROTOCOLS: dict[str, type] = {
     "next token": LanguageModel,
     "target tokens": EncoderDecoder,
     "one vector": Classifier,
+    "one per position": Reader,
 }
 STEPS = 500  # in which a model must learn one batch by heart
 
@@ -38,12 +40,20 @@ class Case:
     """A model, with options that differ from its defaults and from the small sizes of the contracts."""
 
     entry: Entry
+    kind: Kind  # which of the things that it reads and gives
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def kind(self) -> Kind:
-        model = self.entry.load()
-        return model.reads, model.gives
+    def examples(self) -> Examples:
+        return KINDS[self.kind].examples()
+
+    def hidden(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
+        """What the model gives of this kind, before its head."""
+        return model.states(*inputs) if self.kind[1] == "one per position" else model(*inputs)
+
+    def logits(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
+        hidden = self.hidden(model, inputs)
+        return model.tag_logits(hidden) if self.kind[1] == "one per position" else model.logits(hidden)
 
     @property
     def config(self) -> Any:
@@ -57,13 +67,13 @@ class Case:
         """The same with further options, as far as the model has them and this case does not say otherwise."""
         return replace(self, options={n: v for n, v in more.items() if n in self._fields()} | dict(self.options))
 
-    def build(self, sizes: Mapping[str, int] = SIZES) -> Any:
+    def build(self, sizes: Mapping[str, int] | None = None) -> Any:
         """The model as its constructor makes it; it is given the sizes that it names."""
-        make = self.entry.load()
+        make, sizes = self.entry.load(), sizes or sizes_for(self.kind)
         named = list(inspect.signature(make).parameters)[1:]
         return make(self.config, **{name: sizes[name] for name in named if name in sizes})
 
-    def scattered(self, seed: int = 37, sizes: Mapping[str, int] = SIZES) -> Any:
+    def scattered(self, seed: int = 37, sizes: Mapping[str, int] | None = None) -> Any:
         """The model far from its first weights, which are symmetric or zero: there, mistakes cancel."""
         torch.manual_seed(seed)
         model = self.build(sizes)
@@ -73,23 +83,24 @@ class Case:
         return model.eval()
 
 
-def loss_of(model: Any, gives: str, batch: Examples) -> Tensor:
+def loss_of(case: Case, model: Any, batch: Examples) -> Tensor:
     """The mean cross-entropy of what should come out; a language model chooses what it learns from (`predicted`)."""
-    if gives == "next token":
+    if case.kind[1] == "next token":
         hidden, counted = model.predicted(*batch.inputs)
         return F.cross_entropy(model.logits(hidden), batch.wanted[counted])
-    return F.cross_entropy(model.logits(model(*batch.inputs)).flatten(0, -2), batch.wanted.flatten())
+    return F.cross_entropy(case.logits(model, batch.inputs).flatten(0, -2), batch.wanted.flatten())
 
 
 def learned(case: Case) -> tuple[Any, Examples, float]:
     """The model after it was trained on one batch, the batch, and the last loss."""
     torch.manual_seed(41)
-    shallow = case.given(depth=1) if case.kind[1] != "one vector" else case
-    model, (batch, rate) = shallow.build(), to_learn(case.kind)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    shallow = case.given(depth=1) if case.kind[1] in ("next token", "target tokens") else case
+    model, source = shallow.build(), KINDS[case.kind]
+    batch = source.to_learn()
+    optimizer = torch.optim.Adam(model.parameters(), lr=source.rate)
     loss = torch.zeros(())
     for _ in range(STEPS):
-        loss = loss_of(model, case.kind[1], batch)
+        loss = loss_of(case, model, batch)
         if loss < 0.03:
             break
         optimizer.zero_grad()
@@ -103,13 +114,20 @@ def positions(hidden: Tensor) -> Tensor:
     return hidden.unsqueeze(1) if hidden.dim() == 2 else hidden
 
 
+def real(hidden: Tensor, batch: Examples) -> Tensor:
+    """The positions, with zeros at padding where something is wanted of each position: what comes out there means nothing."""
+    if hidden.dim() == 2 or batch.wanted.dim() == 1:
+        return positions(hidden)
+    return hidden.masked_fill((batch.wanted == IGNORED)[..., None], 0.0)
+
+
 # -- what it declares --------------------------------------------------------------------------------------------------
 
 
 def constructor_takes_sizes_by_name(case: Case) -> None:
     """The constructor takes a `Config` and sizes by name.
 
-    The sizes are those that a task knows: `vocabulary`, `classes` ...
+    The sizes are those that a task knows: `vocabulary`, `outputs` ...
     """
     if not hasattr(case.entry.module, "Config"):
         raise Broken(f"there is no frozen dataclass `Config` beside it, in `{case.entry.module_name}`")
@@ -125,14 +143,14 @@ def constructor_takes_sizes_by_name(case: Case) -> None:
 
 def offers_what_is_called(case: Case) -> None:
     """It offers what training and decoding call."""
-    model, batch, gives = case.scattered(), examples(case.kind), case.kind[1]
+    model, batch, gives = case.scattered(), case.examples, case.kind[1]
     protocol = PROTOCOLS[gives]
     fits = isinstance(model, protocol)
     if not fits:
         names = [n for n in (*vars(protocol), *inspect.get_annotations(protocol)) if not n.startswith("_")]
         missing = [f"`{name}`" for name in names if not hasattr(model, name)]
         raise Broken(f"it has no {', '.join(missing)}: see `{protocol.__module__}`")
-    found, expected = tuple(model.logits(model(*batch.inputs)).shape), batch.wanted.shape
+    found, expected = tuple(case.logits(model, batch.inputs).shape), batch.wanted.shape
     if found[:-1] != tuple(expected) or found[-1] <= int(batch.wanted.max()):
         raise Broken(f"`logits` has the shape {found}, expected {(*expected, 'v')}: one score for each token or class")
 
@@ -152,46 +170,46 @@ def weights_survive(case: Case) -> None:
 
     Saved and put into another model, they give the same answers.
     """
-    model, other, batch = case.scattered(), case.scattered(seed=38), examples(case.kind)
-    if torch.equal(other(*batch.inputs), model(*batch.inputs)):
+    model, other, batch = case.scattered(), case.scattered(seed=38), case.examples
+    if torch.equal(case.hidden(other, batch.inputs), case.hidden(model, batch.inputs)):
         raise Broken("two models with different weights give the same answer")
     load_tensors(
         other, {name: tensor.detach().clone() for name, tensor in saved_tensors(model).items()}, Path("weights")
     )
-    found, expected = (positions(m.logits(m(*batch.inputs))) for m in (other, model))
+    found, expected = (real(case.logits(m, batch.inputs), batch) for m in (other, model))
     require_equal(found, expected, "when all weights were copied into another model")
 
 
 def company_does_not_matter(case: Case) -> None:
     """The company in the batch does not matter."""
-    model, batch = case.scattered(), examples(case.kind)
-    together = positions(model(*batch.inputs))
+    model, batch = case.scattered(), case.examples
+    together = positions(case.hidden(model, batch.inputs))
     for row in range(BATCH):
-        alone, real = positions(model(*batch.row(row))), slice(None)
+        alone, counted = positions(case.hidden(model, batch.row(row))), slice(None)
         if batch.lengths and alone.shape[1] > 1:
-            real = slice(batch.lengths[row][-1])  # what comes out at padding means nothing
-        require_equal(together[row : row + 1, real], alone[:, real], f"when row {row} was put into a batch")
+            counted = slice(batch.lengths[row][-1])  # what comes out at padding means nothing
+        require_equal(together[row : row + 1, counted], alone[:, counted], f"when row {row} was put into a batch")
 
 
 def padding_does_not_change_the_answer(case: Case) -> None:
     """Padding does not change the answer."""
-    model, batch = case.scattered(), examples(case.kind)
+    model, batch = case.scattered(), case.examples
     for inputs in (batch.inputs, batch.padded_with(7)):
-        together = positions(model(*inputs))
+        together = positions(case.hidden(model, inputs))
         for row in range(BATCH):
-            alone = positions(model(*batch.alone(row)))
+            alone = positions(case.hidden(model, batch.alone(row)))
             require_equal(together[row : row + 1, : alone.shape[1]], alone, f"when row {row} was padded")
 
 
 def every_token_is_read(case: Case) -> None:
     """Every token that is read counts, and padding does not."""
-    model, batch = case.scattered(), examples(case.kind)
+    model, batch = case.scattered(), case.examples
     first, *rest = batch.inputs
-    y = positions(model(*batch.inputs))
+    y = real(case.hidden(model, batch.inputs), batch)
     for s in range(first.shape[1]):
         changed = first.clone()
         changed[:, s] = (changed[:, s] + 1) % SIZES["vocabulary"]
-        moved = (positions(model(changed, *rest)) - y).abs().amax((1, 2)) > 1e-9
+        moved = (real(case.hidden(model, (changed, *rest)), batch) - y).abs().amax((1, 2)) > 1e-9
         for row, lengths in enumerate(batch.lengths or ()):
             if s < lengths[0] and not moved[row]:
                 raise Broken(f"token {s} of row {row} was changed, and the answer was not")
@@ -201,8 +219,8 @@ def every_token_is_read(case: Case) -> None:
 
 def every_parameter_gets_a_gradient(case: Case) -> None:
     """Every parameter gets a gradient."""
-    model, (batch, _) = case.scattered(), to_learn(case.kind)
-    F.cross_entropy(model.train().logits(model(*batch.inputs)).flatten(0, -2), batch.wanted.flatten()).backward()
+    model, batch = case.scattered(), KINDS[case.kind].to_learn()
+    F.cross_entropy(case.logits(model.train(), batch.inputs).flatten(0, -2), batch.wanted.flatten()).backward()
     silent = [f"`{name}`" for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().max() > 1e-9]
     if silent:
         raise Broken(f"{', '.join(silent)} got none")
@@ -213,17 +231,17 @@ def eval_is_deterministic(case: Case) -> None:
 
     Also if the model has dropout.
     """
-    model, batch = case.given(dropout=0.3).scattered(), examples(case.kind)
-    first = positions(model(*batch.inputs))
+    model, batch = case.given(dropout=0.3).scattered(), case.examples
+    first = positions(case.hidden(model, batch.inputs))
     torch.manual_seed(99)
-    require_equal(positions(model(*batch.inputs)), first, "when nothing was changed", tolerance=0.0)
+    require_equal(positions(case.hidden(model, batch.inputs)), first, "when nothing was changed", tolerance=0.0)
 
 
 def one_batch_is_learned_by_heart(case: Case) -> None:
     """One batch is learned by heart."""
     model, batch, loss = learned(case)
     counted = batch.wanted >= 0
-    wrong = int((model.logits(model(*batch.inputs)).argmax(-1) != batch.wanted)[counted].sum())
+    wrong = int((case.logits(model, batch.inputs).argmax(-1) != batch.wanted)[counted].sum())
     if wrong:
         total = int(counted.sum())
         raise Broken(f"after {STEPS} steps on the same batch {wrong} of {total} answers are wrong (loss {loss:.2g})")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from headway.contracts.contract import Broken, Contract, require_equal
-from headway.contracts.examples import BATCH, VOCABULARY, examples, pairs, texts
+from headway.contracts.examples import BATCH, VOCABULARY, pairs, texts
 from headway.contracts.models import Case
 from headway.decode.state import pick
 
@@ -25,7 +25,7 @@ def begin(model: Any, gives: str, inputs: tuple[Tensor, ...]) -> tuple[Any, tupl
 
 def stepping_equals_forward(case: Case) -> None:
     """Stepping equals forward."""
-    model, batch, gives = case.scattered(), examples(case.kind), case.kind[1]
+    model, batch, gives = case.scattered(), case.examples, case.kind[1]
     whole, ids = model(*batch.inputs), batch.inputs[-1]
     state, seen = begin(model, gives, batch.inputs)
     for t in range(ids.shape[1]):
@@ -38,7 +38,7 @@ def the_state_is_a_value(case: Case) -> None:
 
     A second step from the same state gives the same, and its rows can be reordered.
     """
-    model, batch, rows = case.scattered(), examples(case.kind), torch.tensor([2, 0, 1])
+    model, batch, rows = case.scattered(), case.examples, torch.tensor([2, 0, 1])
     state, seen = begin(model, case.kind[1], batch.inputs)
     for t, token in enumerate(batch.inputs[-1].unbind(1)):
         first, after = model.step(token, state, *seen)
@@ -66,7 +66,7 @@ def the_future_is_not_seen(case: Case) -> None:
 
 def outside_of_training_every_position_is_predicted(case: Case) -> None:
     """Outside of training every position is predicted."""
-    model, (ids,) = case.scattered(), examples(case.kind).inputs
+    model, (ids,) = case.scattered(), case.examples.inputs
     hidden, counted = model.predicted(ids)
     if counted.shape != ids.shape or not bool(counted.all()):
         raise Broken(f"{int(counted.sum())} of {ids.numel()} positions are predicted")
@@ -78,7 +78,7 @@ def the_past_reaches_as_far_as_the_memory(case: Case) -> None:
 
     The past are the tokens before a window of text.
     """
-    model, (ids,) = case.scattered(), examples(case.kind).inputs
+    model, (ids,) = case.scattered(), case.examples.inputs
     (past,) = texts(length=model.memory + 2, seed=12).inputs
     seen = model(ids, past)
     if model.memory == 0:

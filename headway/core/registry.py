@@ -229,9 +229,12 @@ def mixer(name: str) -> Entry:
 
 def models_for(reads: str, gives: str) -> dict[str, Entry]:
     """The models that read and give what a task needs, by name."""
-    return {
-        n: e for n, e in entries("models").items() if (e.facts.get("reads"), e.facts.get("gives")) == (reads, gives)
-    }
+    return {n: e for n, e in entries("models").items() if fits(e, reads, gives)}
+
+
+def fits(model: Entry, reads: str, gives: str) -> bool:
+    """Whether a model reads and gives what a task needs; it declares both as tuples."""
+    return reads in model.facts.get("reads", ()) and gives in model.facts.get("gives", ())
 
 
 def find(words: str) -> list[Entry]:

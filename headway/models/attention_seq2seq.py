@@ -57,7 +57,7 @@ class AttentionSeq2seq(nn.Module):
         "alignment model",
         "input feeding",
     )
-    reads, gives = "tokens", "target tokens"
+    reads, gives = ("tokens",), ("target tokens",)
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ from headway.models.choice import choose_model, find_model
 
 
 def build_model(choice: Choice, sizes: Mapping[str, int]) -> nn.Module:
-    """The untrained model; its constructor names the sizes it needs (`vocabulary`, `classes` ...)."""
+    """The untrained model; its constructor names the sizes it needs (`vocabulary`, `outputs` ...)."""
     entry = registry.get("models", choice.name)
     make = entry.load()
     wanted = list(inspect.signature(make).parameters.values())[1:]
@@ -41,5 +41,5 @@ def build_named(name: str, options: Mapping[str, Value | type], sizes: Mapping[s
         key: value for key, value in options.items() if key in wanted and key not in known and isinstance(value, int)
     }
     rest = {key: value for key, value in options.items() if key not in found} | ({"mixer": mixer.name} if mixer else {})
-    choice = choose_model(entry.facts["reads"], entry.facts["gives"], entry.name, rest)
+    choice = choose_model(entry.facts["reads"][0], entry.facts["gives"][0], entry.name, rest)
     return build_model(choice, found | dict(sizes))

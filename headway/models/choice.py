@@ -54,7 +54,8 @@ def resolve(reads: str, gives: str, name: str) -> tuple[Entry, Entry | None]:
         return takes, registry.mixer(name)
     other = next((e for e in registry.entries("models").values() if registry.named(e, name)), None)
     if other:
-        text = f"`{other.name}` reads {other.facts.get('reads')} and gives {other.facts.get('gives')}; this task needs {reads} and {gives}"
+        does = f"reads {' or '.join(other.facts.get('reads', ()))} and gives {' or '.join(other.facts.get('gives', ()))}"
+        text = f"`{other.name}` {does}; this task needs {reads} and {gives}"
         raise UnknownModel(text, [*known, *mixers])
     raise UnknownName(
         "model", name, [*known, *mixers, *(a for e in known.values() for a in e.aliases)], "headway list models"
@@ -70,7 +71,7 @@ def find_model(name: str) -> tuple[Entry, Entry | None]:
             return entry, None
     if registry.is_reference(name) or any(registry.named(e, name) for e in registry.mixers().values()):
         return next(
-            e for e in known.values() if any(o.name == "mixer" for o in e.options) and e.facts["gives"] == "next token"
+            e for e in known.values() if any(o.name == "mixer" for o in e.options) and "next token" in e.facts["gives"]
         ), registry.mixer(name)
     return registry.get("models", name), None
 

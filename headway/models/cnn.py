@@ -57,9 +57,9 @@ class CNN(nn.Module):
     """
 
     aliases = ("convolutional network", "convolutional neural network", "ConvNet", "LeNet", "LeNet-5")
-    reads, gives = "pictures", "one vector"
+    reads, gives = ("pictures",), ("one vector",)
 
-    def __init__(self, config: Config, channels: int, height: int, width: int, classes: int) -> None:
+    def __init__(self, config: Config, channels: int, height: int, width: int, outputs: int) -> None:
         super().__init__()
         c = self.config = config
         phi = ACTIVATIONS[c.activation]
@@ -70,7 +70,7 @@ class CNN(nn.Module):
             inputs, height, width = filters, height // window[0], width // window[1]
         self.stages, self.activation = nn.ModuleList(stages), phi
         self.full, self.dropout = nn.Linear(inputs * height * width, c.width), Dropout(c.dropout)
-        self.head = nn.Linear(c.width, classes)
+        self.head = nn.Linear(c.width, outputs)
         he_normal(self.full.weight)
         nn.init.zeros_(self.full.bias)
 

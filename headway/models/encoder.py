@@ -13,6 +13,7 @@ from headway.layers.feedforward import Feedforward
 from headway.layers.mixer import build_mixer, mixer_class
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.positions.sinusoidal import Sinusoidal
+from headway.models.reader import known
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Encoder(nn.Module):
 
         x_t = E[w_t] + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2        h_t = norm(x_t)
 
-        h = 1/n sum_t h_t over the n real tokens            p(class) = softmax(W h + b)
+        h = 1/n sum_t h_t over the n real tokens            p(class) = softmax(W h + b)            p(tag of t) = softmax(V h_t + a)
 
     With attention it is the encoder of Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, and of BERT (Devlin et
     al. 2019, https://arxiv.org/abs/1810.04805), with a mean in place of BERT's extra token; with `longformer`,
@@ -50,9 +51,9 @@ class Encoder(nn.Module):
     """
 
     aliases = ("Transformer encoder", "text encoder", "text classifier", "bidirectional encoder", "BiLSTM classifier")
-    reads, gives = "tokens", "one vector"
+    reads, gives = ("tokens",), ("one vector", "one per position")
 
-    def __init__(self, config: Config, vocabulary: int, classes: int) -> None:
+    def __init__(self, config: Config, vocabulary: int, outputs: int = 0, tags: int = 0) -> None:
         super().__init__()
         c = self.config = config
         self.embedding = Embedding(vocabulary, c.width)
@@ -69,13 +70,19 @@ class Encoder(nn.Module):
         ]
         self.blocks = nn.ModuleList(blocks)
         self.norm = LayerNorm(c.width)
-        self.head = nn.Linear(c.width, classes)
+        self.head = nn.Linear(c.width, outputs) if outputs else None  # of the whole text
+        self.tag_head = nn.Linear(c.width, tags) if tags else None  # of each position
         self.dropout = Dropout(c.dropout)
         for block in blocks:  # every block starts as its mixer alone
             nn.init.zeros_(block.feedforward.down.weight)
 
-    def states(self, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
-        """One vector for each token; `keep` is False at padding, on the right, where the vectors mean nothing."""
+    def states(
+        self, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"], segments: Int[Tensor, "b t"] | None = None
+    ) -> Float[Tensor, "b t d"]:
+        """One vector for each token; `keep` is False at padding, on the right, where the vectors mean nothing.
+
+        This encoder has no segments: two parts of a text are told apart by the mark between them.
+        """
         x = self.embedding(ids)
         if self.position is not None:
             x = x + self.position(ids.shape[1])
@@ -90,4 +97,7 @@ class Encoder(nn.Module):
         return self.dropout(total / keep.sum(1, keepdim=True).clamp(min=1))
 
     def logits(self, hidden: Float[Tensor, "b d"]) -> Float[Tensor, "b c"]:
-        return self.head(hidden)
+        return known(self.head, "outputs")(hidden)
+
+    def tag_logits(self, states: Float[Tensor, "b t d"]) -> Float[Tensor, "b t c"]:
+        return known(self.tag_head, "tags")(self.dropout(states))

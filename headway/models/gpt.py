@@ -76,7 +76,7 @@ class GPT(Decoder):
         "RNN language model",
         "state space language model",
     )
-    reads, gives = "tokens", "next token"
+    reads, gives = ("tokens",), ("next token",)
 
     def __init__(self, config: Config, vocabulary: int) -> None:
         c = self.config = config

@@ -40,23 +40,23 @@ class MLP(nn.Module):
         "fully connected network",
         "feed-forward neural network",
     )
-    reads, gives = "pictures", "one vector"
+    reads, gives = ("pictures", "vectors"), ("one vector",)
 
-    def __init__(self, config: Config, channels: int, height: int, width: int, classes: int) -> None:
+    def __init__(self, config: Config, features: int, outputs: int) -> None:
         super().__init__()
         c = self.config = config
-        inputs = [channels * height * width] + [c.width] * (c.depth - 1)
+        inputs = [features] + [c.width] * (c.depth - 1)
         layers = [nn.Linear(n, c.width) for n in inputs]
         self.layers = nn.ModuleList(layers)
         self.activation, self.dropout = ACTIVATIONS[c.activation], Dropout(c.dropout)
-        self.head = nn.Linear(c.width, classes)
+        self.head = nn.Linear(c.width, outputs)
         initialise = glorot_normal if c.activation in ("tanh", "sigmoid") else he_normal
         for layer in layers:
             initialise(layer.weight)
             nn.init.zeros_(layer.bias)
 
-    def forward(self, pictures: Float[Tensor, "b c y x"]) -> Float[Tensor, "b d"]:
-        h = pictures.flatten(1)
+    def forward(self, x: Float[Tensor, "b *_"]) -> Float[Tensor, "b d"]:
+        h = x.flatten(1)
         for layer in self.layers:
             h = self.dropout(self.activation(layer(h)))
         return h

@@ -67,7 +67,7 @@ class RNNSeq2seq(nn.Module):
     """
 
     aliases = ("seq2seq", "RNN encoder-decoder", "sequence to sequence model", "Sutskever", "stacked seq2seq")
-    reads, gives = "tokens", "target tokens"
+    reads, gives = ("tokens",), ("target tokens",)
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()

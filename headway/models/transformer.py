@@ -61,7 +61,7 @@ class Transformer(nn.Module):
     """
 
     aliases = ("Attention is all you need", "Vaswani", "encoder-decoder Transformer", "DeepNet")
-    reads, gives = "tokens", "target tokens"
+    reads, gives = ("tokens",), ("target tokens",)
 
     def __init__(self, config: Config, source_vocabulary: int, target_vocabulary: int) -> None:
         super().__init__()

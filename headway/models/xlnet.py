@@ -78,7 +78,7 @@ class XLNet(nn.Module):
     """
 
     aliases = ("permutation language model", "permutation language modeling", "generalized autoregressive pretraining")
-    reads, gives = "tokens", "next token"
+    reads, gives = ("tokens",), ("next token",)
     absolute = True
 
     def __init__(self, config: Config, vocabulary: int) -> None:

@@ -143,7 +143,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {"vocabulary": self.tokenizer.size, "classes": len(self.classes.names)}
+        return {"vocabulary": self.tokenizer.size, "outputs": len(self.classes.names)}
 
     def describe(self) -> str:
         cut = f", {self.seen.cut:,} training texts cut to {self.data.longest} tokens" if self.seen.cut else ""

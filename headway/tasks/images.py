@@ -133,7 +133,8 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
     @property
     def sizes(self) -> dict[str, int]:
         f = self.frame
-        return {"channels": f.channels, "height": f.height, "width": f.width, "classes": len(self.classes.names)}
+        shape = {"channels": f.channels, "height": f.height, "width": f.width}
+        return shape | {"features": math.prod(shape.values()), "outputs": len(self.classes.names)}
 
     def describe(self) -> str:
         colour = "grey" if self.frame.channels == 1 else "colour"

@@ -31,8 +31,7 @@ def chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None)
     """The model that was asked for; without a word that of the run it begins with, if it fits, or the task's default."""
     if base is None:
         return recipe.model or Choice(kind.model)
-    facts = registry.get("models", base.model.name).facts
-    if recipe.model is None and (facts.get("reads"), facts.get("gives")) != (kind.reads, kind.gives):
+    if recipe.model is None and not registry.fits(registry.get("models", base.model.name), kind.reads, kind.gives):
         return Choice(kind.model)
     asked = recipe.model or Choice(base.model.name)
     same = asked.name == base.model.name

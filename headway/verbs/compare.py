@@ -119,7 +119,7 @@ def _mixers(a: argparse.Namespace) -> None:
     options = {name.removeprefix("model."): value for name, value in a.paths.items()}
     for name in mixers or ["multihead"]:
         model, _ = find_model(name)
-        choose_model(model.facts["reads"], model.facts["gives"], name, options)
+        choose_model(model.facts["reads"][0], model.facts["gives"][0], name, options)
     from headway.data.riddles import RIDDLES
 
     riddles = _names(a.riddles)

@@ -1,5 +1,7 @@
 """`headway check`: each planted mistake is noticed by the contract that is there for it, and by no other."""
 
+from types import SimpleNamespace
+
 import broken
 import broken_encoder
 import broken_gpt
@@ -9,7 +11,7 @@ import torch
 import headway
 from headway.cli import main
 from headway.contracts import causal, mixers, models, writers
-from headway.contracts.check import contracts_for
+from headway.contracts.check import contracts_for, kinds_of
 from headway.contracts.contract import Contract, title
 from headway.contracts.examples import KINDS
 from headway.core.errors import UnknownName, UsageError
@@ -129,8 +131,10 @@ def test_what_is_neither_is_told_what_to_declare() -> None:
         headway.check("rotary")
     with pytest.raises(UnknownName, match="unknown mixer or model `transfomer`\nHint: did you mean `transformer`"):
         headway.check("transfomer")
-    with pytest.raises(UsageError, match="no task trains a model that reads 'sounds' and gives 'one vector'"):
-        contracts_for(("sounds", "one vector"))
+    with pytest.raises(UsageError, match="no task trains a model that reads sounds and gives one vector\nHint: known"):
+        kinds_of(SimpleNamespace(reads=("sounds",), gives=("one vector",)))
+    with pytest.raises(UsageError, match="`reads` and `gives` should be tuples, not 'tokens'"):
+        kinds_of(SimpleNamespace(reads="tokens", gives=("one vector",)))
 
 
 @pytest.mark.parametrize("name", ["gpt", "transformer", "encoder", "cnn"])
@@ -140,7 +144,7 @@ def test_one_model_of_each_kind_passes(name: str) -> None:
 
 def test_each_kind_has_contracts() -> None:
     counts = [sum(len(group) for group, reason in contracts_for(kind) if not reason) for kind in KINDS]
-    assert counts == [12, 12, 9, 7]
+    assert counts[:4] == [12, 12, 9, 9] and min(counts) >= 7
 
 
 def test_a_check_leaves_the_random_numbers_and_the_precision_alone() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headway.contracts.check import contracts_for
+from headway.contracts.check import contracts_for, kinds_of
 from headway.contracts.contract import Contract
 from headway.contracts.examples import (  # noqa: F401 - the tests of this folder take their sizes from here
     ACROSS,
@@ -29,6 +29,7 @@ from headway.contracts.examples import (  # noqa: F401 - the tests of this folde
     SMALL,
     VOCABULARY,
     sentences,
+    sizes_for,
 )
 from headway.contracts.mixers import HEADS, INPUTS, WIDTH, Case
 from headway.contracts.mixers import LENGTH as TARGET
@@ -145,10 +146,11 @@ def takes(entry: Entry) -> list[str]:
 
 # -- models ------------------------------------------------------------------------------------------------------------
 
-TRANSLATE, WRITE, CLASSIFY, SEE = (
+TRANSLATE, WRITE, CLASSIFY, TAG, SEE = (
     ("tokens", "target tokens"),
     ("tokens", "next token"),
     ("tokens", "one vector"),
+    ("tokens", "one per position"),
     ("pictures", "one vector"),
 )
 
@@ -165,7 +167,7 @@ def contracts(kind: tuple[str, str]) -> list[Contract]:
 
 def causal_or_not(entry: Entry) -> list[str]:
     """The mixers that fit a model: those that can look back only, or those that can look to both sides."""
-    if entry.facts["gives"] == "next token":
+    if "next token" in entry.facts["gives"]:
         return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "all"]
     return [
         name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"
@@ -187,15 +189,20 @@ def options(kind: tuple[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((entry.name, {name: value}) for value in values if value != fields[name].default)
 
 
-def case(name: str, chosen: dict[str, Any]) -> ModelCase:
-    return ModelCase(registry.get("models", name), chosen)
+def case(name: str, chosen: dict[str, Any], kind: tuple[str, str] | None = None) -> ModelCase:
+    """A model as one of the kinds that it is (default: the first)."""
+    entry = registry.get("models", name)
+    return ModelCase(entry, kind or kinds_of(entry.load())[0], chosen)
 
 
 def build(name: str, chosen: dict[str, Any], sizes: dict[str, int] | None = None) -> Any:
     """A model as its constructor makes it; it is given the sizes it asks for by name."""
-    return case(name, chosen).build(SIZES | (sizes or {}))
+    made = case(name, chosen)
+    return made.build(sizes_for(made.kind) | (sizes or {}))
 
 
 def model(name: str, chosen: dict[str, Any], vocabulary: int = VOCABULARY, seed: int = 37) -> Any:
     """A model far from its first weights."""
-    return case(name, chosen).scattered(seed, SIZES | {size: vocabulary for size in SIZES if "vocabulary" in size})
+    made = case(name, chosen)
+    sizes = sizes_for(made.kind)
+    return made.scattered(seed, sizes | {size: vocabulary for size in sizes if "vocabulary" in size})

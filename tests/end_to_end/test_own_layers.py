@@ -93,7 +93,7 @@ def test_an_object_stands_where_a_name_may(module: Any) -> None:
         assert net.config.options == {"slowest": 1.5} and net.blocks[0].mixer.rate.max() == 1.5
     net = headway.model(module.Inherited, **SIZES)
     assert type(net.blocks[0].mixer) is module.Inherited
-    encoder: Any = headway.model("encoder", mixer=module.Leaky, classes=3, **SIZES)
+    encoder: Any = headway.model("encoder", mixer=module.Leaky, outputs=3, **SIZES)
     assert type(encoder.blocks[0].mixer.back) is module.Leaky, "it reads from both ends"
     with pytest.raises(
         UnknownName, match=r"unknown option of `gpt`: `--model.slowes`\nHint: did you mean `--model.slowest`"

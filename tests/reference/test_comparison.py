@@ -22,7 +22,7 @@ from headway.models.build import build_model
 from headway.tasks.task import Figure, Judgement, Score
 from headway.training.metrics import Record, Validated
 
-SIZES: dict[str, int] = {"vocabulary": 65, "source_vocabulary": 101, "target_vocabulary": 101, "classes": 7}
+SIZES: dict[str, int] = {"vocabulary": 65, "source_vocabulary": 101, "target_vocabulary": 101, "outputs": 7}
 SIZES |= {"channels": 1, "height": 28, "width": 28}
 WIDE: dict[str, Any] = {"width": 64, "depth": 2, "heads": 4, "inner": 256}
 
