@@ -13,8 +13,8 @@ from pathlib import Path
 
 from headway.core.errors import HeadwayError, RunError
 from headway.core.machine import peak_memory
+from headway.tasks.names import data_class
 from headway.tasks.recipe import Json, Recipe, read_recipe
-from headway.training.tasks import data_class
 
 PATIENCE = 60.0  # seconds for a child that was interrupted, to save what it has
 INTERRUPTED = 130

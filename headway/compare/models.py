@@ -23,10 +23,10 @@ from headway.core.config import Choice, difference, from_json, to_json
 from headway.core.errors import RunError, UsageError, raise_all
 from headway.core.files import disk_errors, read_json, write_json, write_text
 from headway.core.lock import locked
+from headway.tasks.names import task_class
 from headway.tasks.recipe import Recipe
 from headway.tasks.task import AnyTask
 from headway.training.plan import budget_of
-from headway.training.tasks import task_class
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,7 +23,10 @@ SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
 SIZES |= {"features": CHANNELS * HEIGHT * ACROSS}
-HEADS = {"outputs": "one vector", "tags": "one per position"}  # which sizes make a head, and for what the model then gives
+HEADS = {
+    "outputs": "one vector",
+    "tags": "one per position",
+}  # which sizes make a head, and for what the model then gives
 
 
 @dataclass(frozen=True)

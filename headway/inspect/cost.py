@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -47,11 +48,16 @@ def cost(model: Any, *inputs: Tensor, per: int, unit: str = "token") -> Cost:
 
     are the cost per token of a text of 256, and that of a picture.
     """
+    return cost_of_pass(model, lambda: model.logits(model(*inputs)), per, unit)
+
+
+def cost_of_pass(model: Any, forward: Callable[[], object], per: int, unit: str) -> Cost:
+    """The cost of one forward pass of the model, per `unit`."""
     trained = model.training
     model.eval()
     try:  # with gradients: without them torch's counter stumbles over a module whose output is a part of a parameter
         with FlopCounterMode(display=False, custom_mapping=HIDDEN) as counter, torch.enable_grad():
-            model.logits(model(*inputs))
+            forward()
     finally:
         model.train(trained)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in saved_tensors(model).values())
@@ -76,6 +82,5 @@ HIDDEN: dict[Any, Any] = {
 
 def run_cost(run: Run) -> Cost:
     """The cost of a run's model on inputs of a typical size."""
-    inputs, units = run.task.example()
-    device = next(run.model.parameters()).device
-    return cost(run.model, *(tensor.to(device) for tensor in inputs), per=units, unit=run.task.unit.removesuffix("s"))
+    forward, units = run.task.example(run.model)
+    return cost_of_pass(run.model, forward, units, run.task.unit.removesuffix("s"))

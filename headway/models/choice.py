@@ -54,7 +54,9 @@ def resolve(reads: str, gives: str, name: str) -> tuple[Entry, Entry | None]:
         return takes, registry.mixer(name)
     other = next((e for e in registry.entries("models").values() if registry.named(e, name)), None)
     if other:
-        does = f"reads {' or '.join(other.facts.get('reads', ()))} and gives {' or '.join(other.facts.get('gives', ()))}"
+        does = (
+            f"reads {' or '.join(other.facts.get('reads', ()))} and gives {' or '.join(other.facts.get('gives', ()))}"
+        )
         text = f"`{other.name}` {does}; this task needs {reads} and {gives}"
         raise UnknownModel(text, [*known, *mixers])
     raise UnknownName(

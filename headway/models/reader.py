@@ -4,8 +4,9 @@
     forward(ids, keep)   -> "b d"       one for the text: what a class is read from, by `logits(hidden) -> "b c"`
     tag_logits(states)   -> "b t c"     scores at each position: of the tags of a word, or of the beginning and the end of an answer
 
-Which heads a model has follows from the sizes that a task knows: `outputs` (of a text), `tags` (of a position). A text in two parts, such as a
-question and the passage that answers it, is one row of ids; a model that has segments is also given `segments` "b t", 0 or 1.
+Which heads a model has follows from the sizes that a task knows: `outputs` (of a text), `tags` (of a position). A text in
+two parts, such as a question and the passage that answers it, is one row of ids; a model that tells the parts apart is
+also given `segments` "b t".
 """
 
 from collections.abc import Iterator

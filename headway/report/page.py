@@ -1,4 +1,4 @@
-"""Attention maps of every layer and head as one HTML page that needs no network and no other file.
+"""Pages that need no network and no other file, with attention maps of every layer and head.
 
 The page is a skeleton (`page.html`) filled with a style, a body, data as JSON and a script. The report of a run is made of the
 same parts, so a map looks and works alike in both. Text of people is escaped in two places only: `escape` for HTML, `embedded`
@@ -26,12 +26,6 @@ def map_json(m: Map) -> dict[str, Any]:
     heads = numbers.astype(np.int64).reshape(len(m.weights), -1).tolist()
     labels = {"rows": list(m.rows), "columns": list(m.columns)}
     return {"name": m.name, "kind": m.kind, "layer": m.layer, **labels, "weights": heads}
-
-
-def attention_page(maps: Sequence[Map], title: str, subtitle: str = "", details: Mapping[str, str] = {}) -> str:
-    """All maps of one input. `details` are facts to show above them, such as the run, the source and the translation."""
-    body = heading(title, subtitle) + (facts(details) if details else "") + f"<h2>Attention</h2>\n{maps_section(maps)}"
-    return document(title, body, {"maps": [map_json(m) for m in maps]})
 
 
 def heading(title: str, subtitle: str = "") -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from headway.data.findings import Finding, Report
 from headway.report.curves import training_charts
 from headway.report.page import blank, document, escape, facts, heading, map_json, maps_section
+from headway.report.panels import panels_section
+from headway.tasks.panels import Panel
 from headway.tasks.task import Figure, Score
 from headway.tasks.uses import Map
 from headway.training.metrics import Record
@@ -31,12 +33,14 @@ def report_page(
     maps: Sequence[Map],
     next_steps: Sequence[str],
     notes: Sequence[str] = (),
+    panels: Sequence[Panel] = (),
 ) -> str:
     """The page, from plain values; whatever is missing yet is said to be missing."""
     drawn = [chart.draw() for chart in training_charts(metrics, figures, loss_unit)]
     curves = "".join(figure for figure, _ in drawn)
     sections = {
         "Scores": (cards(scores) or blank("Nothing has been scored yet.")) + note_list(notes),
+        "Pictures": panels_section(panels),
         "What it remembers": remembered(*base) if base else "",
         "Training": f'<div class="charts">{curves}</div>'
         if drawn

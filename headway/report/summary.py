@@ -15,7 +15,7 @@ from headway.inspect.cost import run_cost
 from headway.report.report import report_page
 from headway.runs.run import Run
 from headway.tasks.task import Judgement, Score
-from headway.tasks.uses import Attends, Map
+from headway.tasks.uses import Attends, Explains, Map
 from headway.training.progress import sample_lines
 
 
@@ -31,7 +31,8 @@ def summarise(run: Run) -> Summary:
     """Judge the run, write `scores.json` and `report.html` into it."""
     judgement, base = run.judge(), run.judge_base()
     maps = first_maps(run, judgement)
-    words = [w for w in run.task.commands(str(run.folder), judgement) if maps or not w.startswith("inspect ")]
+    looks = maps or isinstance(run.task, Explains)
+    words = [w for w in run.task.commands(str(run.folder), judgement) if looks or not w.startswith("inspect ")]
     steps = [f"{command()} {w}" for w in words]
     page = report_page(
         title=run.folder.name,
@@ -50,6 +51,7 @@ def summarise(run: Run) -> Summary:
         maps=maps,
         next_steps=steps,
         notes=judgement.notes,
+        panels=judgement.panels,
     )
     write_text(run.folder / "report.html", page)
     return Summary(judgement, terminal_text(run, judgement, base, steps))
@@ -57,7 +59,7 @@ def summarise(run: Run) -> Summary:
 
 def first_maps(run: Run, judgement: Judgement) -> list[Map]:
     """The attention for the first sample, where the model attends."""
-    if not judgement.samples or "attention" not in run.task.uses or not isinstance(run.task, Attends):
+    if not judgement.samples or not isinstance(run.task, Attends):
         return []
     text = (judgement.samples[0][0] + (judgement.samples[0][1] if len(run.task.columns) == 2 else ""))[:200]
     return run.attention(text)[0] if text.strip() else []

@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,13 +17,32 @@ from headway.core.errors import ConfigError, RunError, UsageError
 from headway.core.files import read_json, read_tensors, write_json
 from headway.models.build import build_model
 from headway.models.weights import load_tensors
+from headway.tasks.panels import Panel
 from headway.tasks.task import AnyTask, Judgement, Score
-from headway.tasks.uses import Aligns, Attends, Classified, Classifies, Generates, Map, Translated, Translates
+from headway.tasks.uses import (
+    Aligns,
+    Answered,
+    Answers,
+    Attends,
+    Classified,
+    Classifies,
+    Detected,
+    Detects,
+    Explains,
+    Generates,
+    Map,
+    Predicted,
+    Predicts,
+    Tagged,
+    Tags,
+    Translated,
+    Translates,
+)
 from headway.training.checkpoint import FILE, TrainState, read_header
-from headway.training.folder import WEIGHTS, require_weights
+from headway.tasks.folder import WEIGHTS, require_weights
 from headway.training.metrics import Metrics, Record
 from headway.training.plan import Plan, read_plan
-from headway.training.tasks import data_class, read_task_name, task_class
+from headway.tasks.names import data_class, read_task_name, task_class
 
 Value = str | int | float | bool | None
 
@@ -164,6 +183,44 @@ class Run:
         found = self.task.classify(self.model, require_texts([inputs] if isinstance(inputs, str) else inputs))
         return found[0] if isinstance(inputs, str) else found
 
+    def tag(self, texts: str | Iterable[str]) -> list[Tagged]:
+        """The words of each text with their tags."""
+        if not isinstance(self.task, Tags):
+            raise self._unable("tag")
+        return self.task.tag(self.model, require_texts([texts] if isinstance(texts, str) else texts))
+
+    def answer(self, context: str, question: str) -> Answered:
+        """The part of a passage (`context`) that answers the question.
+
+        context    the passage
+        question   what is asked
+        """
+        if not isinstance(self.task, Answers):
+            raise self._unable("answer")
+        return self.task.answer(self.model, require_texts([context]), require_texts([question]))[0]
+
+    def predict(self, **data: Value) -> Predicted:
+        """Predictions for examples that you bring, by the same names as in training: `table=`; `edges=`, `nodes=` ..."""
+        if not isinstance(self.task, Predicts):
+            raise self._unable("predict")
+        return self.task.predict(self.model, self._brought("predict", data))
+
+    def detect(self, paths: str | Iterable[str]) -> list[Detected]:
+        """The objects on each picture.
+
+        paths   of the pictures
+        """
+        if not isinstance(self.task, Detects):
+            raise self._unable("detect")
+        return self.task.detect(self.model, require_texts([paths] if isinstance(paths, str) else paths))
+
+    def explain(self, given: str) -> list[Panel]:
+        """Panels that show what the model does with one input; none where the task has no picture of that.
+
+        given   the input: a text, or the path of a picture
+        """
+        return self.task.explain(self.model, require_texts([given])[0]) if isinstance(self.task, Explains) else []
+
     def align(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[set[tuple[int, int]]], str]:
         """Links (source word, target word) of each pair, and which attention head they were read from."""
         if not isinstance(self.task, Aligns):
@@ -173,19 +230,22 @@ class Run:
     def attention(self, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """The weights of every attention layer for one input, and what the model wrote (or `target`, if that is given)."""
         if not isinstance(self.task, Attends):
-            raise self._unable("attention")
+            raise self._unable("inspect")
         return self.task.attention(self.model, require_texts([text])[0], target)
 
     def evaluate(self, **data: Value) -> Judgement:
         """Scores of examples that you bring, by the same names as in training: `source=`, `target=`; `text=`; `table=` ..."""
+        return self.task.evaluate(self.model, self._brought("evaluate", data))
+
+    def _brought(self, verb: str, data: Mapping[str, Value]) -> object:
+        """Examples that a person brings, as the task's `Data`; numbers such as the beam are those of training, files are not kept."""
         unknown = [name for name in data if name not in self.task.tested]
         if unknown:
             known = ", ".join(f"`{name}`" for name in self.task.tested)
-            raise UsageError(f"`{unknown[0]}` is nothing that {self.plan.task} is evaluated by", f"it takes {known}.")
-        kind = type(self.plan.data)
+            raise UsageError(f"`{unknown[0]}` is nothing that {self.plan.task} is given to `{verb}`", f"it takes {known}.")
         kept = {name: getattr(self.plan.data, name) for name in self.task.tested}
-        numbers = {name: value for name, value in kept.items() if isinstance(value, int | float)}  # such as the beam; files are not kept
-        return self.task.evaluate(self.model, replaced(kind(), numbers | data, "evaluate"))
+        numbers = {name: value for name, value in kept.items() if isinstance(value, int | float)}
+        return replaced(type(self.plan.data)(), numbers | dict(data), verb)
 
     def judge(self) -> Judgement:
         """Judge the run on what it keeps of its held-out data, and remember the scores."""

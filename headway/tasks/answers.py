@@ -26,6 +26,7 @@ from headway.evaluate.classification import (
     macro_f1,
 )
 from headway.models.classifier import Classifier
+from headway.tasks.panels import Mark, Matrix, Panel, Plot
 from headway.tasks.task import Figure, Judgement, Loss, Score, Validation
 from headway.tasks.uses import Classified
 
@@ -118,7 +119,35 @@ class Predictions:
         )
         always = float((self.true == self.names.index(majority)).mean())
         every = (*self._confusions(), *notes)
-        return Judgement(scores, self.samples(show, SHOWN), verdict(found, always, majority), sizes, unit, every)
+        return Judgement(
+            scores,
+            self.samples(show, SHOWN),
+            verdict(found, always, majority),
+            sizes,
+            unit,
+            every,
+            panels=self.panels(),
+        )
+
+    def panels(self) -> tuple[Panel, ...]:
+        """The confusion matrix, and how often answers of a given confidence are right."""
+        counts = np.array(confusion_matrix(self.predicted, self.true, self.names).counts, dtype=np.float64)
+        confusion = Matrix(
+            "Confusion matrix",
+            self.names,
+            self.names,
+            counts,
+            "true",
+            "predicted",
+            "Each row is a class: how its examples were named. Right answers are on the diagonal.",
+        )
+        bins = [b for b in calibration(self.probabilities, self.true).bins if b.count]
+        diagonal = Mark("line", (0.0, 1.0), (0.0, 1.0), soft=True)
+        labels = [f"{b.count:,} answers, {b.accuracy:.1%} right" for b in bins]
+        confidence, right = [b.confidence for b in bins], [b.accuracy for b in bins]
+        marks = (diagonal, Mark("line", confidence, right), Mark("points", confidence, right, labels=labels))
+        caption = "On the diagonal, answers given with 90 % confidence are right 90 % of the time; below it the model is too sure."
+        return confusion, Plot("Calibration", marks, "confidence", "share right", caption, equal=True)
 
     def _confusions(self) -> list[str]:
         """Which class was taken for which, the most frequent three."""

@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -71,7 +71,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     unit, loss_unit = "examples", "nats per example"
     figures = FIGURES
     columns = ("input", "predicted", "true", "confidence")
-    uses = ("classify", "attention")
+    uses = ("classify", "inspect")
     files = ("table", "validation_table", "test_table")
     tested = ("table", "text", "label")
 
@@ -212,9 +212,9 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         part = read_texts(data.table, data.text or self.data.text, data.label or self.data.label)[0]
         return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
 
-    def example(self) -> tuple[tuple[Tensor, ...], int]:
-        ids = torch.zeros(1, self.seen.median + 1, dtype=torch.long)
-        return (ids, torch.ones_like(ids, dtype=torch.bool)), 1
+    def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
+        ids = torch.zeros(1, self.seen.median + 1, dtype=torch.long, device=next(iter(model.parameters())).device)
+        return lambda: model.logits(model(ids, torch.ones_like(ids, dtype=torch.bool))), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         text = quote(" ".join(judgement.samples[0][0][:80].split()) if judgement.samples else "...")

@@ -1,5 +1,5 @@
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -193,8 +193,12 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         part = read_evaluated(path, data.labels)
         return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
 
-    def example(self) -> tuple[tuple[Tensor, ...], int]:
-        return (torch.zeros(1, self.frame.channels, self.frame.height, self.frame.width),), 1
+    def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
+        shape, device = (
+            (1, self.frame.channels, self.frame.height, self.frame.width),
+            next(iter(model.parameters())).device,
+        )
+        return lambda: model.logits(model(torch.zeros(shape, device=device))), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         return [f"classify {folder} picture.png", f"evaluate {folder} --folder test/"]

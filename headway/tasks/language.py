@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -70,7 +70,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         Figure("perplexity", "", "lower", 2),
     )
     columns = ("prompt", "continuation")
-    uses = ("generate", "attention")
+    uses = ("generate", "inspect")
     files = ("text", "validation_text", "test_text")
     tested = ("text",)
 
@@ -213,8 +213,9 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
                 raise DataError(f"`{text.path}` is too short to be judged by", "bring more text.")
             return self._judgement("given", self._predict(model, part), (), {"given": len(part.ids)})
 
-    def example(self) -> tuple[tuple[Tensor, ...], int]:
-        return (torch.zeros(1, self.context, dtype=torch.long),), self.context
+    def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:
+        ids = torch.zeros(1, self.context, dtype=torch.long, device=next(iter(model.parameters())).device)
+        return lambda: model.logits(model(ids)), self.context
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         first = judgement.samples[0][0].strip().split("\n")[0] if judgement.samples else ""

@@ -15,7 +15,7 @@ class that fulfils `Task`. In the order in which they are called:
 What a run can be used for is said by `uses`, the verbs it serves; each is a protocol in `uses.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, Self, TypeVar
@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from headway.core.config import Choice
 from headway.data.findings import Finding, Report
+from headway.tasks.panels import Panel
 from headway.tasks.recipe import Proposal, Recipe
 
 D = TypeVar("D")  # Data: what a person brings
@@ -100,6 +101,7 @@ class Judgement:
     outputs: tuple[
         tuple[str, str], ...
     ] = ()  # what was written and what was expected, example by example, where that makes sense
+    panels: tuple[Panel, ...] = ()  # pictures for the report
 
 
 class Corpus(Protocol):
@@ -139,7 +141,7 @@ class Base:
     """The run that another one begins with: `--from`."""
 
     folder: Path
-    task: object  # as it was loaded; may be another kind of task, with a tokenizer all the same
+    task: "AnyTask"  # as it was loaded; may be another kind of task, with a tokenizer all the same
     data: object
     model: Choice
 
@@ -195,8 +197,8 @@ class Task(Protocol[D, C, B, M_contra]):
     def evaluate(self, model: M_contra, data: D) -> Judgement:
         """Scores of examples that a person brings to a finished run."""
 
-    def example(self) -> tuple[tuple[Tensor, ...], int]:
-        """Inputs of a model of a typical size, and how many units (tokens, examples) they predict: what a cost is counted by."""
+    def example(self, model: M_contra) -> tuple[Callable[[], Tensor], int]:
+        """A forward pass of a typical size, and how many units (tokens, examples) it predicts: what a cost is counted by."""
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         """What to type next, after the word `headway`."""

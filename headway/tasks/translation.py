@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,7 +97,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         Figure("loss", "nats per token", "lower", 3),
     )
     columns = ("source", "translation", "reference")
-    uses = ("translate", "align", "attention")
+    uses = ("translate", "align", "inspect")
     files = (
         "source", "target", "pairs", "validation_source", "validation_target", "validation_pairs", "test_source", "test_target",
         "test_pairs",
@@ -254,10 +254,11 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
         return judge_part(self.searcher, model, "given", read_own(data), data.beam or 5, data.penalty)
 
-    def example(self) -> tuple[tuple[Tensor, ...], int]:
+    def example(self, model: EncoderDecoder) -> tuple[Callable[[], Tensor], int]:
         s, t = self.seen.typical
-        ids = torch.zeros(1, t, dtype=torch.long)
-        return (ids.new_zeros(1, s), ids.new_ones(1, s, dtype=torch.bool), ids), t
+        ids = torch.zeros(1, t, dtype=torch.long, device=next(iter(model.parameters())).device)
+        inputs = ids.new_zeros(1, s), ids.new_ones(1, s, dtype=torch.bool), ids
+        return lambda: model.logits(model(*inputs)), t
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         sentence = quote(judgement.samples[0][0] if judgement.samples else "...")

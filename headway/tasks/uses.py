@@ -9,6 +9,7 @@ import numpy as np
 from torch import nn
 
 from headway.core.errors import ConfigError, raise_all
+from headway.tasks.panels import Box, Panel, Picture
 from headway.tasks.task import Judgement
 
 
@@ -95,6 +96,77 @@ class Classified:
 class Classifies(Protocol):
     def classify(self, model: nn.Module, inputs: Sequence[str]) -> list[Classified]:
         """The class of each input: a text, or the path of a picture."""
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """The words of one text, each with its tag and how sure the model is of it."""
+
+    words: tuple[str, ...]  # as they stand in the text
+    tags: tuple[str, ...]  # one for each word
+    confidence: tuple[float, ...]  # the probability of each tag
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Tags(Protocol):
+    def tag(self, model: nn.Module, texts: Sequence[str]) -> list[Tagged]:
+        """The tag of each word of each text."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The part of a passage that answers a question; empty if the model finds no answer in it."""
+
+    text: str
+    start: int  # its first character in the passage
+    end: int  # one after its last
+    score: float  # the probability of this part
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Answers(Protocol):
+    def answer(self, model: nn.Module, contexts: Sequence[str], questions: Sequence[str]) -> list[Answered]:
+        """For each passage and its question the part that answers it."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predictions as a table: one row for each example, and pictures of them where there are some."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    panels: tuple[Panel, ...] = ()  # pictures of them
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Predicts(Protocol):
+    def predict(self, model: nn.Module, data: object) -> Predicted:
+        """What follows from examples that a person brings, as `Data` of the task; what they should give need not be in them."""
+
+
+@dataclass(frozen=True)
+class Detected:
+    """What was found on one picture: boxes with names, the surest first."""
+
+    boxes: tuple[Box, ...]  # the surest first
+    confidence: tuple[float, ...]  # the probability of each
+    picture: Picture  # with the boxes drawn
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Detects(Protocol):
+    def detect(self, model: nn.Module, paths: Sequence[str]) -> list[Detected]:
+        """The objects on each picture, by its path."""
+
+
+@runtime_checkable
+class Explains(Protocol):
+    def explain(self, model: nn.Module, given: str) -> list[Panel]:
+        """Panels that show what the model does with one input: a text, or the path of a picture."""
 
 
 @runtime_checkable

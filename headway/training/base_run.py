@@ -8,23 +8,12 @@ from torch import nn
 from headway.core import registry
 from headway.core.config import Choice
 from headway.core.errors import UsageError
-from headway.core.files import read_json, read_tensors
+from headway.core.files import read_tensors
 from headway.models.weights import load_fitting
+from headway.tasks.folder import HELD_OUT, WEIGHTS
 from headway.tasks.recipe import Recipe
 from headway.tasks.task import AnyTask, Base
-from headway.training.folder import HELD_OUT, WEIGHTS, require_weights
-from headway.training.plan import read_plan
 from headway.training.progress import Progress
-from headway.training.tasks import data_class, read_task_name, task_class
-
-
-def open_base(folder: Path) -> Base:
-    """The run that this one begins with, with its vocabulary."""
-    require_weights(folder)
-    name = read_task_name(folder)
-    kind = task_class(name)
-    plan = read_plan(read_json(folder / "plan.json"), data_class(name), str(folder / "plan.json"))
-    return Base(folder, kind.load(plan.data, folder), plan.data, plan.model)
 
 
 def chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None) -> Choice:

@@ -21,9 +21,9 @@ from headway.core.errors import RunError
 from headway.core.files import write_tensors
 from headway.core.seeds import derive
 from headway.models.weights import saved_tensors
+from headway.tasks.folder import WEIGHTS
 from headway.tasks.task import Batches, Figure, Loss, Validation
 from headway.training.checkpoint import FILE, TrainState, load_checkpoint, save_checkpoint
-from headway.training.folder import WEIGHTS
 from headway.training.learner import Learner
 from headway.training.metrics import Metrics, Record, Validated
 from headway.training.plan import Settings

@@ -30,17 +30,18 @@ from headway.core.lock import locked
 from headway.core.seeds import derive
 from headway.models.build import build_model, count_parameters
 from headway.models.choice import check_options
+from headway.tasks.folder import WEIGHTS, require_run
+from headway.tasks.names import data_class, read_task_name, task_class
+from headway.tasks.other_run import open_base
 from headway.tasks.recipe import Recipe, read_recipe
 from headway.tasks.task import AnyTask, Corpus, errors_of
 from headway.training import plan as planning
-from headway.training.base_run import chosen_model, keep_base, open_base, take_weights
+from headway.training.base_run import chosen_model, keep_base, take_weights
 from headway.training.checkpoint import FILE, read_header
-from headway.training.folder import WEIGHTS, require_run
 from headway.training.loop import Loop, moved
 from headway.training.plan import Plan, read_plan
 from headway.training.precision import choose_precision
 from headway.training.progress import Progress
-from headway.training.tasks import data_class, read_task_name, task_class
 
 
 def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, anyway: bool = False) -> bool:

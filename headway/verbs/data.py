@@ -35,7 +35,7 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(a: argparse.Namespace) -> int:
-    from headway.training.tasks import task_class
+    from headway.tasks.names import task_class
 
     if a.task:
         entry = find_task(a.task)
@@ -58,7 +58,7 @@ def run(a: argparse.Namespace) -> int:
 
 
 def _recognise(paths: list[str]) -> tuple[str, object]:
-    from headway.training.tasks import task_class
+    from headway.tasks.names import task_class
 
     for name in registry.entries("tasks"):
         data = task_class(name).recognise(paths)

@@ -9,7 +9,7 @@ from headway.core.config import option_type, parse, to_json
 from headway.core.entries import Entry
 from headway.core.errors import HeadwayError
 from headway.tasks.asking import absolute
-from headway.training.folder import require_weights
+from headway.tasks.folder import require_weights
 from headway.verbs.options import add_options, add_run, open_run
 
 SUMMARY = "scores of a run on examples that you bring"

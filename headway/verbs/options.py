@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.core.entries import Option
 from headway.core.errors import UsageError
 from headway.core.files import write_text
-from headway.training.folder import require_weights
+from headway.tasks.folder import require_weights
 
 if TYPE_CHECKING:
     from headway.runs.run import Run

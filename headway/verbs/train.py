@@ -7,7 +7,7 @@ from headway.core import registry
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.tasks.asking import ask, find_task, task_of
-from headway.training.folder import require_run
+from headway.tasks.folder import require_run
 from headway.verbs.options import add_options
 from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 

@@ -12,7 +12,8 @@ import pytest
 from headway.core.errors import ConfigError, DataError
 from headway.data.findings import Finding, Report
 from headway.report.curves import MOST_POINTS, Curve, duration, ticks, training_charts
-from headway.report.page import SCALE, attention_page
+from headway.report.inspection import inspection_page
+from headway.report.page import SCALE
 from headway.report.picture import picture
 from headway.report.report import report_page
 from headway.tasks.task import Figure, Score
@@ -99,7 +100,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "page", [attention_page(made(), "title"), full(), report()], ids=["attention", "report", "empty report"]
+    "page", [inspection_page(made(), "title"), full(), report()], ids=["attention", "report", "empty report"]
 )
 def test_page_needs_nothing_else(page: str) -> None:
     assert not re.search(r"https?://|@import|url\(|\bfetch\(|XMLHttpRequest|WebSocket", page)
@@ -112,7 +113,7 @@ def test_page_needs_nothing_else(page: str) -> None:
 @pytest.mark.parametrize("text", NASTY)
 def test_text_of_people_stays_text(text: str) -> None:
     def page(text: str) -> str:
-        return attention_page(made(), text, text, {text: text})
+        return inspection_page(made(), text, text, {text: text})
 
     for make in (page, full):
         read, plain = Reader(make(text)), Reader(make("plain"))
@@ -122,12 +123,12 @@ def test_text_of_people_stays_text(text: str) -> None:
 
 
 def test_half_a_character_from_a_command_line_does_not_stop_the_page() -> None:
-    attention_page(made(("\udcff", "b")), "\udcff").encode("utf-8")
+    inspection_page(made(("\udcff", "b")), "\udcff").encode("utf-8")
 
 
 def test_every_head_of_every_layer_with_its_weights() -> None:
     maps = made(layers=3, heads=4)
-    data = json.loads(Reader(attention_page(maps, "title")).data)["maps"]
+    data = json.loads(Reader(inspection_page(maps, "title")).data)["maps"]
     assert data == json.loads(Reader(report(maps=maps)).data)["maps"]
     assert [(m["name"], m["kind"], m["layer"]) for m in data] == [(m.name, m.kind, m.layer) for m in maps]
     for found, m in zip(data, maps, strict=True):
@@ -138,7 +139,7 @@ def test_every_head_of_every_layer_with_its_weights() -> None:
 
 def test_a_weight_that_is_no_number_is_marked() -> None:
     m = Map("a", "cross", 1, np.array([[[np.nan, 0.5]]]), ("x",), ("y", "z"))
-    assert json.loads(Reader(attention_page([m], "title")).data)["maps"][0]["weights"] == [[-1, 5000]]
+    assert json.loads(Reader(inspection_page([m], "title")).data)["maps"][0]["weights"] == [[-1, 5000]]
 
 
 def test_a_map_that_does_not_fit_its_labels() -> None:
@@ -149,7 +150,7 @@ def test_a_map_that_does_not_fit_its_labels() -> None:
 
 
 def test_blank_states() -> None:
-    page = attention_page([], "title")
+    page = inspection_page([], "title")
     assert "This model has no attention." in page
     assert 'id="maps"' not in page
     text = Reader(report()).text

@@ -82,10 +82,9 @@ def test_imports_point_one_way() -> None:
 TASKS = sorted(registry.entries("tasks"))
 
 
-KEYS = (
-    "columns.py",
-    "picture_arrays.py",
-)  # `translation` is also a key of JSON rows, `images` an array of `.npz` files
+KEYS = ("columns.py", "picture_arrays.py")  # `translation` is also a key of JSON rows, `images` an array of `.npz` files
+# Names that are ordinary words: elsewhere they name a role, a mark of a plot, an argument. They count where the line is about tasks.
+WORDS = ("detection", "graphs", "images", "masked", "points", "preferences", "reward", "sets", "spans", "table", "tagging")
 
 
 def test_no_room_but_tasks_knows_a_task_by_name() -> None:
@@ -94,8 +93,12 @@ def test_no_room_but_tasks_knows_a_task_by_name() -> None:
     for path in FILES:
         if room_of(path) in ("tasks", "recipes", "lab") or path.name in KEYS:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant) and node.value in TASKS:
+                if node.value in WORDS and "task" not in lines[node.lineno - 1]:
+                    continue
                 wrong.append(f"{path.relative_to(ROOT.parent)}:{node.lineno}: `{node.value}`")
     assert not wrong, "\n".join(wrong)
 
