@@ -1,40 +1,80 @@
-"""`headway data check`: what is wrong with data, before anything is trained on it."""
+"""`headway data check`: what is wrong with data, before anything is trained on it. `headway data get`: public data by name."""
 
 import argparse
+import inspect
 import json
+import os
+from pathlib import Path
 
 from headway.core import registry
 from headway.core.errors import UsageError
 from headway.tasks.asking import absolute, ask, find_task
 from headway.verbs.options import add_options
 
-SUMMARY = "look at data before training"
+SUMMARY = "look at data before training, or get public data by name"
 EXAMPLES = """\
 examples:
   headway data check train.en train.de            encoding, drift, duplicates: what, where, and what will be done about it
   headway data check memory.tmx
   headway data check input.txt                    a text for a language model
   headway data check --task translation --pairs data.tsv --languages 1,2
+  headway data get                                which public data there are
+  headway data get fashion-mnist --out data/      through a package manager that this machine has; nothing is installed
 
 The exit code is 1 if the data has errors that would spoil a model, so `headway data check ... && headway train ...` stops there."""
 MANY = "files"
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
-    p.add_argument("action", choices=["check"], help="check: what is wrong with these files, line by line")
-    p.add_argument("files", nargs="*", help="files as they would be given to `headway train`")
+    about = "check: what is wrong with these files, line by line; get: bring public data by name"
+    p.add_argument("action", choices=["check", "get"], help=about)
+    p.add_argument(
+        "files", nargs="*", help="files as they would be given to `headway train`, or the name of public data"
+    )
+    p.add_argument("--language", metavar="XX", help="get: the other language of parallel text, such as fr (default de)")
+    p.add_argument("--out", default="data", metavar="DIR", help="get: the folder that the data goes to (default data)")
     p.add_argument(
         "--task",
         metavar="TASK",
         help=f"{', '.join(registry.entries('tasks'))} (default: found from the files); brings its options",
     )
-    p.add_argument("--json", action="store_true", help="print JSON")
+    p.add_argument("--json", action="store_true", help="check: print JSON")
     if "--task" in words[:-1]:
         entry = find_task(words[words.index("--task") + 1])
         add_options(p.add_argument_group(entry.name), entry.options, entry.facts.get("files") or ())
 
 
 def run(a: argparse.Namespace) -> int:
+    return get_named(a.files, Path(a.out), a.language) if a.action == "get" else check(a)
+
+
+def get_named(names: list[str], out: Path, language: str | None) -> int:
+    """Bring the data of each name into a folder of that name; without a name, list what there is."""
+    from headway.data.named.sources import get
+
+    known = registry.entries("datasets")
+    asked = [registry.among(known, name, "dataset", "datasets", "headway data get") for name in names]
+    plain = [entry.name for entry in asked if "language" not in inspect.signature(entry.load()).parameters]
+    if language and plain:
+        raise UsageError(f"`{plain[0]}` has no other language", "leave out `--language`.")
+    found = [entry.load()(language) if language else entry.load()() for entry in asked]
+    for dataset in found or [entry.load()() for entry in known.values()]:
+        print(dataset.describe())
+        if not found:
+            continue
+        folder = out / dataset.name
+        get(dataset, folder, cache_folder(), print)
+        files = ", ".join(f"{name} ({(folder / name).stat().st_size / 1e6:.1f} MB)" for name in dataset.files)
+        print(f"in `{folder}`: {files}\nnext: headway {dataset.next_step.format(folder=folder)}")
+    return 0
+
+
+def cache_folder() -> Path:
+    """Where archives stay: the cache of this person."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headway"
+
+
+def check(a: argparse.Namespace) -> int:
     from headway.tasks.names import task_class
 
     if a.task:

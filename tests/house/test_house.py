@@ -84,7 +84,7 @@ TASKS = sorted(registry.entries("tasks"))
 
 KEYS = ("columns.py", "picture_arrays.py")  # `translation` is also a key of JSON rows, `images` an array of `.npz` files
 # Names that are ordinary words: elsewhere they name a role, a mark of a plot, an argument. They count where the line is about tasks.
-WORDS = ("detection", "graphs", "images", "masked", "points", "preferences", "reward", "sets", "spans", "table", "tagging")
+WORDS = ("detection", "graphs", "images", "language", "masked", "points", "preferences", "reward", "sets", "spans", "table", "tagging")
 
 
 def test_no_room_but_tasks_knows_a_task_by_name() -> None:
