@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from headway.core.errors import ConfigError, UnknownName, nearest, raise_all
 
 T = TypeVar("T")
-Value = int | float | bool | str | dict[str, int | float] | None  # of an option
+Value = int | float | bool | str | tuple[int, ...] | dict[str, int | float] | None  # of an option
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from jaxtyping import Float
@@ -14,12 +15,13 @@ from headway.layers.initialisation import glorot_normal, he_normal
 class Config:
     width: int = 256  # d, units of each hidden layer
     depth: int = 2  # hidden layers
+    widths: tuple[int, ...] = ()  # units of each hidden layer in place of width and depth, such as 256,128
     activation: Literal["relu", "leaky_relu", "gelu", "squared_relu", "softplus", "tanh", "sigmoid"] = "relu"  # phi
     dropout: float = 0.1  # on every hidden layer
 
     def __post_init__(self) -> None:
         require(
-            (min(self.width, self.depth) >= 1, "`width` and `depth` must be at least 1"),
+            (min(self.width, self.depth, *self.widths) >= 1, "`width`, `depth` and `widths` must be at least 1"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
         )
 
@@ -45,11 +47,11 @@ class MLP(nn.Module):
     def __init__(self, config: Config, features: int, outputs: int) -> None:
         super().__init__()
         c = self.config = config
-        inputs = [features] + [c.width] * (c.depth - 1)
-        layers = [nn.Linear(n, c.width) for n in inputs]
+        units = [features, *(c.widths or (c.width,) * c.depth)]
+        layers = [nn.Linear(n, m) for n, m in pairwise(units)]
         self.layers = nn.ModuleList(layers)
         self.activation, self.dropout = ACTIVATIONS[c.activation], Dropout(c.dropout)
-        self.head = nn.Linear(c.width, outputs)
+        self.head = nn.Linear(units[-1], outputs)
         initialise = glorot_normal if c.activation in ("tanh", "sigmoid") else he_normal
         for layer in layers:
             initialise(layer.weight)

@@ -22,7 +22,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 FLOORS = [
     {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"},
     {"runs"}, {"inspect"}, {"report"},
-    {"compare"}, {"export", "recipes"}, {"verbs", "studio"}, {"cli"},
+    {"compare"}, {"export", "recipes", "reproduce"}, {"verbs", "studio"}, {"cli"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "layers", "models", "training", "inspect", "report", "lab"}

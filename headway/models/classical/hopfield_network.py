@@ -31,8 +31,8 @@ class HopfieldNetwork(TransformerMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> "HopfieldNetwork":
         """Keep the rows as patterns."""
-        X = binary(validate_data(self, X, dtype=np.float64))
-        self.weights_ = X.T @ X / X.shape[1]
+        x = binary(validate_data(self, X, dtype=np.float64))
+        self.weights_ = x.T @ x / x.shape[1]
         np.fill_diagonal(self.weights_, 0.0)
         return self
 

@@ -27,14 +27,14 @@ class LDA(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LDA":
         """Estimate means, shares and the covariance."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, which = numbered(y)
-        n, k = len(X), len(self.classes_)
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, which = numbered(labels)
+        n, k = len(rows), len(self.classes_)
         if n <= k:
             raise ValueError(f"n_samples={n} must be more than the number of classes, {k}")
-        self.means_ = np.stack([X[which == c].mean(0) for c in range(k)])
+        self.means_ = np.stack([rows[which == c].mean(0) for c in range(k)])
         self.priors_ = np.bincount(which) / n
-        within = X - self.means_[which]
+        within = rows - self.means_[which]
         scale = within.std(0)
         scale[scale == 0] = 1.0
         _, s, V = np.linalg.svd(within / scale / np.sqrt(n - k), full_matrices=False)

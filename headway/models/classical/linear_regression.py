@@ -22,15 +22,15 @@ class LinearRegression(RegressorMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LinearRegression":
         """Solve for the weights."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
+        rows, values = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
         if self.penalty < 0:
             raise ValueError(f"`penalty` must not be negative, not {self.penalty}")
-        y = np.asarray(y, dtype=np.float64)
-        middle, mean = X.mean(0), y.mean(0)
-        U, s, V = np.linalg.svd(X - middle, full_matrices=False)
-        smallest = np.finfo(np.float64).eps * max(X.shape) * s.max(initial=0.0)
+        values = np.asarray(values, dtype=np.float64)
+        middle, mean = rows.mean(0), values.mean(0)
+        U, s, V = np.linalg.svd(rows - middle, full_matrices=False)
+        smallest = np.finfo(np.float64).eps * max(rows.shape) * s.max(initial=0.0)
         shrunk = np.divide(s, s**2 + self.penalty, out=np.zeros_like(s), where=s > smallest)
-        coef = V.T @ (shrunk.reshape(-1, *[1] * (y.ndim - 1)) * (U.T @ (y - mean)))
+        coef = V.T @ (shrunk.reshape(-1, *[1] * (values.ndim - 1)) * (U.T @ (values - mean)))
         self.coef_ = coef.T
         self.intercept_ = mean - middle @ coef
         return self

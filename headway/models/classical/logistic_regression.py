@@ -30,10 +30,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LogisticRegression":
         """Minimise the loss."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, signs = two_classes(y)
-        points, t = np.column_stack([X, np.ones(len(X))]), (signs + 1) / 2
-        penalty = np.append(np.full(X.shape[1], float(self.penalty)), 0.0)
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, signs = two_classes(labels)
+        points, t = np.column_stack([rows, np.ones(len(rows))]), (signs + 1) / 2
+        penalty = np.append(np.full(rows.shape[1], float(self.penalty)), 0.0)
 
         def loss(w: np.ndarray) -> float:
             return float(np.logaddexp(0, -signs * (points @ w)).sum() + 0.5 * (penalty * w**2).sum())
@@ -49,7 +49,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             while loss(w - size * step) > before and size > 1e-10:
                 size /= 2
             w = w - size * step
-            if np.abs(gradient).max() < 1e-8 * len(X):
+            if np.abs(gradient).max() < 1e-8 * len(rows):
                 break
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
         return self

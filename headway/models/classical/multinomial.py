@@ -30,16 +30,16 @@ class Multinomial(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "Multinomial":
         """Minimise the loss; `n_iter_` counts the iterations, `loss_` is what was reached."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, which = numbered(y)
-        n, d, k = *X.shape, len(self.classes_)
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, which = numbered(labels)
+        (n, d), k = rows.shape, len(self.classes_)
         wanted = np.eye(k)[which]
 
         def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
             W = flat.reshape(k, d + 1)
-            logs = log_softmax(X @ W[:, :d].T + W[:, d], axis=1)
+            logs = log_softmax(rows @ W[:, :d].T + W[:, d], axis=1)
             error = (np.exp(logs) - wanted) / n
-            gradient = np.column_stack([error.T @ X + self.penalty * W[:, :d], error.sum(0)])
+            gradient = np.column_stack([error.T @ rows + self.penalty * W[:, :d], error.sum(0)])
             return float(-(logs * wanted).sum() / n + self.penalty / 2 * (W[:, :d] ** 2).sum()), gradient.ravel()
 
         options = {"maxiter": self.iterations, "maxfun": 2 * self.iterations, "ftol": 1e-14, "gtol": 1e-7}

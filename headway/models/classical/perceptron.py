@@ -28,9 +28,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "Perceptron":
         """Learn from the examples in their order. `mistakes_` counts the corrections; `converged_` says whether none was left."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, signs = two_classes(y)
-        points = np.column_stack([X, np.ones(len(X))]) if self.intercept else X
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, signs = two_classes(labels)
+        points = np.column_stack([rows, np.ones(len(rows))]) if self.intercept else rows
         w, self.mistakes_, self.n_iter_ = np.zeros(points.shape[1]), 0, 0
         self.converged_ = False
         while not self.converged_ and self.n_iter_ < self.passes:
@@ -41,7 +41,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                     w += sign * x
                     self.mistakes_ += 1
             self.converged_ = self.mistakes_ == before
-        self.coef_: np.ndarray = w[: X.shape[1]]
+        self.coef_: np.ndarray = w[: rows.shape[1]]
         self.intercept_ = float(w[-1]) if self.intercept else 0.0
         return self
 
