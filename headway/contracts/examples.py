@@ -134,7 +134,8 @@ class GraphExamples(Examples):
 
 def graphs(count: int = BATCH, of_nodes: bool = False) -> GraphExamples:
     """Rings of 5, 7, 9 ... nodes, each with a node on its own, and classes of the graphs or of the nodes."""
-    x, edges, graph = [], [], []
+    x, edges = [], []
+    graph: list[int] = []
     for number, size in enumerate(range(5, 5 + 2 * count, 2)):
         generator = torch.Generator().manual_seed(11 + number)
         ring, first = torch.arange(size), len(graph)

@@ -37,7 +37,11 @@ class Edge:
 
 
 def examine_edges(
-    listed: Sequence[Edge], index: Mapping[tuple[str, str], int], keys: Sequence[tuple[str, str]], path: str, directed: bool
+    listed: Sequence[Edge],
+    index: Mapping[tuple[str, str], int],
+    keys: Sequence[tuple[str, str]],
+    path: str,
+    directed: bool,
 ) -> tuple[Int[np.ndarray, "2 e"], Report]:
     """The edges between known nodes, and what was found.
 
@@ -51,7 +55,9 @@ def examine_edges(
         lost = first.source[1] if first.source not in index else first.target[1]
         guess = nearest(lost, (name for _, name in keys))
         words = f"no edge of {display_name(path)} leads from a known node to another; line {first.line} names `{excerpt(lost, 30)}`"
-        hint = (f"did you mean `{guess}`? " if guess else "") + f"the nodes are {list_names([n for _, n in keys[:5]])} ..."
+        hint = (
+            f"did you mean `{guess}`? " if guess else ""
+        ) + f"the nodes are {list_names([n for _, n in keys[:5]])} ..."
         raise DataError(words, hint)
     seen.drop("unknown-node", unknown, "that name a node which is not in the table of nodes")
     across = np.array([edge.source[0] != edge.target[0] for edge in listed], dtype=bool)

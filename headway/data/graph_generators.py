@@ -1,10 +1,10 @@
 """Graphs to learn from, made at random.
 
-    communities   one graph of three groups whose nodes have more edges within than between (the stochastic block model; Holland,
-                  Laskey, Leinhardt 1983). Each node has 8 numbers that say little of its group; name the group
-    cycles        a ring, or two rings of half the size. All nodes look alike, and so do both kinds of graphs to the test of Weisfeiler
-                  and Leman: no model whose nodes look at their neighbours does better than guessing (Xu et al. 2019)
-    motifs        a random tree with one edge more, which closes a triangle or a longer ring
+communities   one graph of three groups whose nodes have more edges within than between (the stochastic block model; Holland,
+              Laskey, Leinhardt 1983). Each node has 8 numbers that say little of its group; name the group
+cycles        a ring, or two rings of half the size. All nodes look alike, and so do both kinds of graphs to the test of Weisfeiler
+              and Leman: no model whose nodes look at their neighbours does better than guessing (Xu et al. 2019)
+motifs        a random tree with one edge more, which closes a triangle or a longer ring
 """
 
 from typing import Literal
@@ -16,8 +16,8 @@ from headway.data.graphs import LabelledGraphs, undirected
 
 Kind = Literal["communities", "cycles", "motifs"]
 GROUPS, FEATURES, SHIFT = 3, 8, 0.35  # SHIFT: how far the means of two groups are apart in each feature, about
-WITHIN, BETWEEN = 8.0, 1.5  # expected edges of a node within its group, and to each other group
-NAMED = 0.4  # share of the nodes whose group is known
+WITHIN, BETWEEN = 5.0, 0.5  # expected edges of a node within its group, and to each other group
+NAMED = 0.5  # share of the nodes whose group is known
 
 
 def generate_graphs(kind: Kind, size: int, seed: int) -> LabelledGraphs:
@@ -43,7 +43,8 @@ def communities(random: np.random.Generator, nodes: int) -> LabelledGraphs:
 
 def many(random: np.random.Generator, kind: Kind, count: int) -> LabelledGraphs:
     """Graphs of two classes, as many of each."""
-    edges, graph, labels = [], [], []
+    edges, labels = [], []
+    graph: list[int] = []
     for number in range(count):
         one, size = number % 2 == 0, int(random.integers(4, 9))
         if kind == "cycles":
@@ -73,4 +74,3 @@ def tree_with_ring(random: np.random.Generator, nodes: int, triangle: bool) -> n
     ends = np.array([parents, range(1, nodes)])
     extra = (1, 3) if triangle else (0, 4)
     return np.concatenate((ends, np.array(extra)[:, None]), 1)
-

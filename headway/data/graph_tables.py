@@ -1,10 +1,10 @@
 """Graphs from tables: a row for each edge, a row for each node, and for the classes of whole graphs a row for each graph.
 
-    edges    columns `source` and `target` (or `from` and `to`, or the first two), the nodes by name or number; with a column `graph`
-             the names hold within that graph. A list of edges without a header is recognised by its first row, which names two nodes
-    nodes    a column `node`, `id` or `name` (or the first), the class of each node (empty where it is to be predicted), and columns of
-             numbers or of a few names that describe the node; a column `graph`, if there are many graphs
-    graphs   a column `graph` and the class of each graph
+edges    columns `source` and `target` (or `from` and `to`, or the first two), the nodes by name or number; with a column `graph`
+         the names hold within that graph. A list of edges without a header is recognised by its first row, which names two nodes
+nodes    a column `node`, `id` or `name` (or the first), the class of each node (empty where it is to be predicted), and columns of
+         numbers or of a few names that describe the node; a column `graph`, if there are many graphs
+graphs   a column `graph` and the class of each graph
 """
 
 from collections.abc import Sequence
@@ -109,7 +109,9 @@ def read_titles(
     table = read_table(path, [GRAPH])
     column = choose_column(table, label, LABEL, "--label") if with_labels else None
     titles = table.column(GRAPH)
-    twice = [title for title in dict.fromkeys(titles) if titles.count(title) > 1] if len(set(titles)) < len(titles) else []
+    twice = (
+        [title for title in dict.fromkeys(titles) if titles.count(title) > 1] if len(set(titles)) < len(titles) else []
+    )
     if twice:
         raise DataError(f"{display_name(path)} names graphs more than once: {list_names(twice[:5])}", "one row each.")
     return titles, tuple(c.strip() for c in table.column(column)) if column else ("",) * len(titles), table
@@ -138,7 +140,9 @@ def read_edges(path: str, many: bool, index: dict[Key, int]) -> list[Edge]:
         home = {name: graph for graph, name in index}
         if len(home) < len(index):
             hint = f"add a column `graph` to {display_name(path)}, or give every node a name of its own."
-            raise DataError("nodes of different graphs have the same name, and the edges do not say which graph they are of", hint)
+            raise DataError(
+                "nodes of different graphs have the same name, and the edges do not say which graph they are of", hint
+            )
     else:
         home = {}
     rows = list(zip(table.lines, table.column(first), table.column(second), within or ("",) * len(table), strict=True))
@@ -147,11 +151,11 @@ def read_edges(path: str, many: bool, index: dict[Key, int]) -> list[Edge]:
     return [Edge(line, (graph or home.get(a, ""), a), (graph or home.get(b, ""), b)) for line, a, b, graph in rows]
 
 
-
-
 def recognise_files(paths: Sequence[str]) -> Files | None:
     """Tables of edges and of nodes, and of graphs if there are three, by the names of their columns; in whatever order."""
-    if not 2 <= len(paths) <= 3 or any(InputFile(path).suffix not in TABLES or not Path(path).is_file() for path in paths):
+    if not 2 <= len(paths) <= 3 or any(
+        InputFile(path).suffix not in TABLES or not Path(path).is_file() for path in paths
+    ):
         return None
     try:
         columns = {path: set(read_table(path, []).columns) for path in paths}

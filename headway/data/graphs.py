@@ -55,7 +55,10 @@ class LabelledGraphs:
     def select(self, rows: Sequence[int]) -> "LabelledGraphs":
         """These graphs alone, in this order."""
         nodes = nodes_of(self, rows)
-        names, labels = tuple(self.names[i] for i in nodes), tuple(self.labels[i] for i in (nodes if self.of_nodes else rows))
+        names, labels = (
+            tuple(self.names[i] for i in nodes),
+            tuple(self.labels[i] for i in (nodes if self.of_nodes else rows)),
+        )
         attributes = {name: tuple(cells[i] for i in nodes) for name, cells in self.attributes.items()}
         _, edges, graph = joined(self, np.zeros((len(self.graph), 0)), rows)
         titles = tuple(self.graph_names[i] for i in rows)
@@ -168,7 +171,8 @@ class GraphBatches:
     def largest(self) -> GraphBatch:
         """As many graphs as a batch has, all of them the largest."""
         sizes = np.diff(self.graphs.node_starts)[self.rows]
-        return self.at(np.argsort(sizes, kind="stable")[-(-(-len(self.rows) // self.count)) :])
+        most = -(-len(self.rows) // self.count)
+        return self.at(np.argsort(-sizes, kind="stable")[:most])
 
     def in_order(self) -> Iterator[GraphBatch]:
         """Every graph once, in order (for validation)."""

@@ -39,7 +39,10 @@ class NodeFeatures:
             else:
                 found += [(column, name, 0.0, 1.0) for name in sorted({cell for cell in cells if cell.strip()})]
         if not found:
-            found = [("", "", *scale_of(np.log1p(graphs.degrees))), ("", "", -1.0, 1.0)]  # (0 - (-1)) / 1 is the constant
+            found = [
+                ("", "", *scale_of(np.log1p(graphs.degrees))),
+                ("", "", -1.0, 1.0),
+            ]  # (0 - (-1)) / 1 is the constant
         return cls(*zip(*found, strict=True))
 
     def __len__(self) -> int:
@@ -58,7 +61,9 @@ class NodeFeatures:
         if not self.wanted:
             raw = np.stack((np.log1p(graphs.degrees), np.zeros(len(graphs.graph))), 1)
         else:
-            raw = np.stack([self._column(graphs.attributes[c], v) for c, v in zip(self.columns, self.values, strict=True)], 1)
+            raw = np.stack(
+                [self._column(graphs.attributes[c], v) for c, v in zip(self.columns, self.values, strict=True)], 1
+            )
         scaled = (raw - np.array(self.mean)) / np.array(self.deviation)
         return np.nan_to_num(scaled, nan=0.0)
 

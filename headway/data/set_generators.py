@@ -41,7 +41,9 @@ def generate_sets(kind: Kind, count: int, largest: int, seed: int, part: str) ->
     found = [FUNCTIONS[kind](group) for group in np.split(values, np.cumsum(counts)[:-1])]
     columns = ("value",) if elements.shape[1] == 1 else tuple(f"pixel{i}" for i in range(elements.shape[1]))
     names = tuple(f"{part} {i}" for i in range(1, count + 1))
-    return LabelledSets(elements, counts, tuple(repr(float(y)) for y in found), names, columns, f"generated sets ({kind})")
+    return LabelledSets(
+        elements, counts, tuple(repr(float(y)) for y in found), names, columns, f"generated sets ({kind})"
+    )
 
 
 def pictures_of_digits(random: np.random.Generator, count: int, part: str) -> tuple[Elements, Int[np.ndarray, "m"]]:

@@ -67,7 +67,9 @@ def read_sets(
     goal = choose_column(table, target, TARGETS, "--target") if with_target else None
     if by == goal:
         raise DataError(f"the column `{by}` cannot be both the set and the target", "choose two columns.")
-    seen = Examination(table.lines, "row", lambda i: excerpt(" ".join(cells[i] for cells in table.columns.values()), 56))
+    seen = Examination(
+        table.lines, "row", lambda i: excerpt(" ".join(cells[i] for cells in table.columns.values()), 56)
+    )
     seen.report_unreadable(table.problems)
     known, goals = set(TARGETS) | {target}, {goal} if goal else set()
     candidates = [c for c in table.columns if c != by and c not in goals and (with_target or c not in known)]
@@ -108,12 +110,16 @@ def grouped(
         rows_of.setdefault(table.column(by)[row], []).append(row)
     if not rows_of:
         reasons = "; ".join(finding.message for finding in seen.finish())
-        raise DataError(f"nothing is left of {display_name(table.origin)}: {reasons}", "every row is an element of a set.")
+        raise DataError(
+            f"nothing is left of {display_name(table.origin)}: {reasons}", "every row is an element of a set."
+        )
     torn = []
     for name, rows in rows_of.items():
         other = next((row for row in rows if targets[row] != targets[rows[0]]), None)
         if other is not None:
-            both = f"`{targets[rows[0]]}` in line {table.lines[rows[0]]}, `{targets[other]}` in line {table.lines[other]}"
+            both = (
+                f"`{targets[rows[0]]}` in line {table.lines[rows[0]]}, `{targets[other]}` in line {table.lines[other]}"
+            )
             torn.append(f"set `{excerpt(name, 30)}` has {both}")
     hint = "a set has one target, written in each of its rows; is `--set` the right column?"
     raise_all(torn, DataError, f"{display_name(table.origin)} has sets with more than one target", hint)
@@ -132,7 +138,9 @@ def grouped(
 
 def examine(seen: Examination, targets: Sequence[str], counts: np.ndarray) -> None:
     if len(set(targets)) == 1:
-        seen.report_all("one-target", "error", f"every set has the target `{excerpt(targets[0], 30)}`: nothing to learn")
+        seen.report_all(
+            "one-target", "error", f"every set has the target `{excerpt(targets[0], 30)}`: nothing to learn"
+        )
     if counts.max() == 1:
         message = "every set has one element: is `--set` the right column?"
         seen.report_all("single-elements", "warning", message, len(counts))

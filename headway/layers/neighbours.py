@@ -78,7 +78,9 @@ def softmax_over_neighbours(
 ) -> Float[Tensor, "e h"]:
     """alpha_ji = exp(s_ji) / sum_k exp(s_ki), over the edges that end at the same node i."""
     where = edges[1][:, None].expand_as(scores)
-    highest = scores.new_zeros(nodes, scores.shape[1]).scatter_reduce(0, where, scores.detach(), "amax", include_self=False)
+    highest = scores.new_zeros(nodes, scores.shape[1]).scatter_reduce(
+        0, where, scores.detach(), "amax", include_self=False
+    )
     exponentials = (scores - highest[edges[1]]).exp()
     totals = scores.new_zeros(nodes, scores.shape[1]).scatter_add(0, where, exponentials)
     return exponentials / totals[edges[1]]

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,7 +8,7 @@ from torch import Tensor, nn
 
 from headway.core.config import require
 from headway.layers.initialisation import he_normal
-from headway.layers.neighbours import REDUCTIONS, Reduction, sparse_sum
+from headway.layers.neighbours import degrees, reduce_max, sparse_sum
 from headway.layers.norms.batch_norm import BatchNorm
 from headway.models.graph_network import JoinedLayers
 
@@ -27,15 +28,22 @@ class Config:
         )
 
 
+AGGREGATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "sum": lambda h, edges: sparse_sum(h, edges, len(h)),  # without a vector for each edge
+    "mean": lambda h, edges: sparse_sum(h, edges, len(h)) / degrees(edges, len(h), h).clamp(min=1)[:, None],
+    "max": lambda h, edges: reduce_max(h[edges[0]], edges[1], len(h)),
+}
+
+
 class IsomorphismLayer(nn.Module):
     """h'_i = MLP((1 + epsilon) h_i + sum_{j in N(i)} h_j), with an MLP of two layers and batch normalisation after each.
 
-    aggregate   what takes the place of the sum: a name in `layers/neighbours.py: REDUCTIONS`
+    aggregate   what takes the place of the sum: a name in `AGGREGATES`
     """
 
     def __init__(self, inputs: int, width: int, aggregate: str) -> None:
         super().__init__()
-        self.aggregate: Reduction | None = None if aggregate == "sum" else REDUCTIONS[aggregate]
+        self.aggregate = AGGREGATES[aggregate]
         self.epsilon = nn.Parameter(torch.zeros(1))
         self.first, self.second = nn.Linear(inputs, width, bias=False), nn.Linear(width, width, bias=False)
         self.first_norm, self.second_norm = BatchNorm(width), BatchNorm(width)
@@ -43,11 +51,7 @@ class IsomorphismLayer(nn.Module):
             he_normal(linear.weight)
 
     def forward(self, h: Float[Tensor, "n c"], edges: Int[Tensor, "2 e"]) -> Float[Tensor, "n d"]:
-        if self.aggregate is None:
-            around = sparse_sum(h, edges, len(h))  # without a vector for each edge
-        else:
-            around = self.aggregate(h[edges[0]], edges[1], len(h))
-        z = (1 + self.epsilon) * h + around
+        z = (1 + self.epsilon) * h + self.aggregate(h, edges)
         z = torch.relu(self.first_norm(self.first(z)))
         return torch.relu(self.second_norm(self.second(z)))
 

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from headway.data.graphs import LabelledGraphs
 from headway.tasks.panels import Mark, Plot
 
-MOST_NODES = 500  # of a drawing; a larger graph is drawn in part
+MOST_NODES, SAMPLE = 500, 250  # of a drawing; of a larger graph so many nodes are drawn
 MOST_GRAPHS = 12
 STEPS, PULL = 80, 0.5
 
@@ -35,11 +35,8 @@ def spring_layout(edges: Int[np.ndarray, "2 e"], nodes: int, seed: int = 0) -> F
     return place - place.mean(0)
 
 
-def neighbourhood(graphs: LabelledGraphs, most: int = MOST_NODES) -> Int[np.ndarray, "m"]:
+def neighbourhood(graphs: LabelledGraphs, most: int) -> Int[np.ndarray, "m"]:
     """At most so many nodes: those that are found first from the node with the most edges, step by step."""
-    count = len(graphs.graph)
-    if count <= most:
-        return np.arange(count)
     start = int(np.argmax(graphs.degrees))
     found, frontier = {start: None}, [start]
     while frontier and len(found) < most:
@@ -49,24 +46,32 @@ def neighbourhood(graphs: LabelledGraphs, most: int = MOST_NODES) -> Int[np.ndar
     return np.sort(np.array(list(found)))
 
 
-def draw_nodes(title: str, graphs: LabelledGraphs, classes: Sequence[str], labels: Sequence[str], caption: str = "") -> Plot:
+def draw_nodes(
+    title: str, graphs: LabelledGraphs, classes: Sequence[str], labels: Sequence[str], caption: str = ""
+) -> Plot:
     """One graph, its nodes coloured by their classes.
 
     labels   what the pointer shows at each node
     """
-    chosen = neighbourhood(graphs)
-    inside = np.full(len(graphs.graph), -1)
+    count = len(graphs.graph)
+    chosen = np.arange(count) if count <= MOST_NODES else neighbourhood(graphs, SAMPLE)
+    inside = np.full(count, -1)
     inside[chosen] = np.arange(len(chosen))
     edges = inside[graphs.edges]
     edges = edges[:, (edges >= 0).all(0) & (edges[0] < edges[1])]
-    if len(chosen) < len(graphs.graph):
-        caption += f" {len(chosen):,} of {len(graphs.graph):,} nodes are drawn."
-    picked = [classes[i] for i in chosen], [labels[i] for i in chosen]
+    if len(chosen) < count:
+        caption += f" {len(chosen):,} of {count:,} nodes are drawn."
+    picked = [classes[i] for i in chosen.tolist()], [labels[i] for i in chosen.tolist()]
     return plot(title, spring_layout(edges, len(chosen)), edges, *picked, caption.strip())
 
 
 def draw_graphs(
-    title: str, graphs: LabelledGraphs, rows: Sequence[int], classes: Sequence[str], labels: Sequence[str], caption: str = ""
+    title: str,
+    graphs: LabelledGraphs,
+    rows: Sequence[int],
+    classes: Sequence[str],
+    labels: Sequence[str],
+    caption: str = "",
 ) -> Plot:
     """Some graphs side by side, each in the colour of its class.
 

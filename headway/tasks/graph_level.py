@@ -33,7 +33,13 @@ class Level(Protocol):
     ) -> Batches[GraphBatch]: ...
 
     def predictions(
-        self, model: GraphNetwork, graphs: LabelledGraphs, x: Features, rows: Rows, labels: Numbers, names: tuple[str, ...]
+        self,
+        model: GraphNetwork,
+        graphs: LabelledGraphs,
+        x: Features,
+        rows: Rows,
+        labels: Numbers,
+        names: tuple[str, ...],
     ) -> Predictions:
         """The probabilities of the classes of these nodes or graphs."""
 
@@ -56,7 +62,8 @@ def in_order(model: GraphNetwork, level: Level, batches: Sequence[GraphBatch]) -
 
 
 class NodeLevel:
-    gives, head, columns = "one per node", "tags", ("graph", "node")
+    gives, head = "one per node", "tags"
+    columns: tuple[str, ...] = ("graph", "node")
 
     def logits(self, model: GraphNetwork, batch: GraphBatch) -> Float[Tensor, "b c"]:
         return model.tag_logits(model.states(*batch.inputs)[batch.rows])
@@ -67,7 +74,13 @@ class NodeLevel:
         return NodeBatches(graphs, x, rows, labels)
 
     def predictions(
-        self, model: GraphNetwork, graphs: LabelledGraphs, x: Features, rows: Rows, labels: Numbers, names: tuple[str, ...]
+        self,
+        model: GraphNetwork,
+        graphs: LabelledGraphs,
+        x: Features,
+        rows: Rows,
+        labels: Numbers,
+        names: tuple[str, ...],
     ) -> Predictions:
         batches = NodeBatches(graphs, x, rows, labels)
         return Predictions(in_order(model, self, list(batches.in_order())), labels, names)
@@ -86,7 +99,8 @@ class NodeLevel:
 
 
 class GraphLevel:
-    gives, head, columns = "one vector", "outputs", ("graph",)
+    gives, head = "one vector", "outputs"
+    columns: tuple[str, ...] = ("graph",)
 
     def logits(self, model: GraphNetwork, batch: GraphBatch) -> Float[Tensor, "b c"]:
         return model.logits(model(*batch.inputs)[batch.rows])
@@ -97,7 +111,13 @@ class GraphLevel:
         return GraphBatches(graphs, x, rows, labels, size=size, seed=seed)
 
     def predictions(
-        self, model: GraphNetwork, graphs: LabelledGraphs, x: Features, rows: Rows, labels: Numbers, names: tuple[str, ...]
+        self,
+        model: GraphNetwork,
+        graphs: LabelledGraphs,
+        x: Features,
+        rows: Rows,
+        labels: Numbers,
+        names: tuple[str, ...],
     ) -> Predictions:
         batches = GraphBatches(graphs, x, rows, labels, size=BATCH, seed=0)
         return Predictions(in_order(model, self, list(batches.in_order())), labels, names)
@@ -113,7 +133,9 @@ class GraphLevel:
             right = "" if not true[row] else ", right" if true[row] == predicted[row] else f", should be {true[row]}"
             notes.append(f"{graphs.graph_names[row]}: {predicted[row]}{right}")
         caption = "Each graph in the colour of the class that the model gives it; those that are wrong come first."
-        return draw_graphs("Some graphs and their predicted classes", graphs, order, [predicted[r] for r in order], notes, caption)
+        return draw_graphs(
+            "Some graphs and their predicted classes", graphs, order, [predicted[r] for r in order], notes, caption
+        )
 
 
 LEVELS: dict[bool, Level] = {True: NodeLevel(), False: GraphLevel()}  # by `LabelledGraphs.of_nodes`

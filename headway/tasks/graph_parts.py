@@ -93,7 +93,9 @@ class Kept:
             note = json.loads(read_note(path))
             names, titles, labels = (tuple(map(str, note[key])) for key in ("names", "graph_names", "labels"))
             x, of_nodes = arrays["x"], bool(note["of_nodes"])
-            graphs = LabelledGraphs(arrays["edges"], arrays["graph"], names, titles, labels, of_nodes, {}, str(note["origin"]))
+            graphs = LabelledGraphs(
+                arrays["edges"], arrays["graph"], names, titles, labels, of_nodes, {}, str(note["origin"])
+            )
             parts = {name.removeprefix("rows/"): rows for name, rows in arrays.items() if name.startswith("rows/")}
             validation = parts["validation"]
         except (ValueError, KeyError, TypeError) as problem:

@@ -38,7 +38,7 @@ class Data:
     label: str | None = None  # the column of the classes (default: `label`, `class` or `target`)
     directed: bool = False  # edges go one way only; otherwise both
     kind: Literal["communities", "cycles", "motifs"] | None = None  # or generated graphs
-    size: int = 600  # nodes of generated communities; of the others, how many graphs
+    size: int = 1000  # nodes of generated communities; of the others, how many graphs
 
     def __post_init__(self) -> None:
         given = any(path is not None for path in (self.edges, self.nodes, self.graphs))
@@ -51,7 +51,9 @@ class Data:
     def named(self) -> Files:
         if self.edges is None or self.nodes is None:
             missing = " and ".join(f"`--{n}`" for n in ("edges", "nodes") if getattr(self, n) is None)
-            raise UsageError(f"which graphs? {missing} missing", "tables of edges and nodes, or generated ones: `--kind`.")
+            raise UsageError(
+                f"which graphs? {missing} missing", "tables of edges and nodes, or generated ones: `--kind`."
+            )
         return Files(self.edges, self.nodes, self.graphs, self.label, self.directed)
 
 
@@ -104,11 +106,13 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     def propose(cls, recipe: Recipe[Data], corpus: GraphCorpus, base: Base | None) -> Proposal[Data]:
         """Few labelled nodes want much dropout; whole graphs less of it. A person's model must give what is named here."""
         t, count, of_nodes = recipe.training, len(corpus.parts["train"]), corpus.graphs.of_nodes
-        chosen = recipe.model or Choice(cls.model if of_nodes else "gin")
+        chosen = recipe.model or Choice(cls.model)
         entry, gives = registry.get("models", chosen.name), LEVELS[of_nodes].gives
         if not registry.fits(entry, cls.reads, gives):
             known = ", ".join(f"`{name}`" for name in registry.models_for(cls.reads, gives))
-            raise ConfigError(f"`{chosen.name}` does not give {gives} of graphs, which this data needs", f"these do: {known}.")
+            raise ConfigError(
+                f"`{chosen.name}` does not give {gives} of graphs, which this data needs", f"these do: {known}."
+            )
         model = sized(
             chosen,
             width=64 if count < 20_000 else 128,
@@ -171,7 +175,9 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     def validate(self, model: GraphNetwork, folder: Path) -> Validation:
         kept = self._kept(folder)
         rows = kept.parts["validation"]
-        return self._predictions(model, kept.graphs, kept.x, rows).validation(lambda i: self._show(kept.graphs, rows[i]))
+        return self._predictions(model, kept.graphs, kept.x, rows).validation(
+            lambda i: self._show(kept.graphs, rows[i])
+        )
 
     def _predictions(self, model: GraphNetwork, graphs: LabelledGraphs, x: Features, rows: Rows) -> Predictions:
         return self.level.predictions(model, graphs, x, rows, self._numbers(graphs, rows), self.classes.names)

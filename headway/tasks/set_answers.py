@@ -1,7 +1,7 @@
 """What a set should give: classes or a number. Each knows its loss, how it is judged, and what is written for a person.
 
-    classes   loss = -log p(y | X), p = softmax(logits)
-    number    loss = (z - f(X))^2,  z = (y - m) / s with mean m and standard deviation s of the training part
+classes   loss = -log p(y | X), p = softmax(logits)
+number    loss = (z - f(X))^2,  z = (y - m) / s with mean m and standard deviation s of the training part
 """
 
 from collections.abc import Callable, Sequence
@@ -122,7 +122,9 @@ class NumberAnswer:
         values = np.array([as_number(target) for target in targets])
         wrong = np.flatnonzero(np.isnan(values))
         if len(wrong):
-            words = f"{display_name(origin)} has targets that are no numbers, such as `{excerpt(targets[wrong[0]], 30)}`"
+            words = (
+                f"{display_name(origin)} has targets that are no numbers, such as `{excerpt(targets[wrong[0]], 30)}`"
+            )
             raise DataError(words, "this model predicts numbers; every target should be one.")
         return ((values - self.mean) / self.deviation).astype(np.float32)
 
@@ -182,7 +184,9 @@ def r2(predicted: Float[np.ndarray, "n"], true: Float[np.ndarray, "n"]) -> float
 def samples(predicted: np.ndarray, true: np.ndarray, show: Show, count: int) -> tuple[tuple[str, ...], ...]:
     """The largest errors first."""
     rows = np.argsort(-np.abs(predicted - true), kind="stable")[:count].tolist()
-    return tuple((show(i), f"{predicted[i]:.4g}", f"{true[i]:.4g}", f"error {predicted[i] - true[i]:+.4g}") for i in rows)
+    return tuple(
+        (show(i), f"{predicted[i]:.4g}", f"{true[i]:.4g}", f"error {predicted[i] - true[i]:+.4g}") for i in rows
+    )
 
 
 def named(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
@@ -203,7 +207,7 @@ def size_panel(counts: np.ndarray, error: Callable[[np.ndarray], float], name: s
     rows = [np.flatnonzero(np.isin(counts, group)) for group in groups]
     x, y = [float(group.mean()) for group in groups], [error(r) for r in rows]
     labels = [f"{len(r):,} sets" for r in rows]
-    marks = (Mark("line", x, y), Mark("points", x, y, labels=labels))
+    marks: tuple[Mark, ...] = (Mark("line", x, y), Mark("points", x, y, labels=labels))
     caption = "Each point is the error of the sets of about one size."
     if counts.max() > seen:
         edge = (float(seen), float(seen))

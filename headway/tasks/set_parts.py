@@ -44,7 +44,9 @@ def collect_sets(
 def write_held_out(corpus: LabelledCorpus[LabelledSets], folder: Path) -> None:
     (folder / "held_out").mkdir(exist_ok=True)
     for name, part in corpus.held_out.items():
-        note = json.dumps({"targets": part.targets, "names": part.names, "columns": part.columns, "origin": part.origin})
+        note = json.dumps(
+            {"targets": part.targets, "names": part.names, "columns": part.columns, "origin": part.origin}
+        )
         tensors = {"elements": torch.from_numpy(part.elements), "counts": torch.from_numpy(part.counts)}
         write_tensors(folder / "held_out" / f"{name}.safetensors", tensors, note)
 
@@ -57,8 +59,8 @@ def read_held_out(folder: Path) -> dict[str, LabelledSets]:
         tensors = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
         try:
             note = json.loads(read_note(path))
-            texts = [tuple(map(str, note[key])) for key in ("targets", "names", "columns")]
-            part = LabelledSets(tensors["elements"], tensors["counts"], *texts, str(note["origin"]))
+            targets, names, columns = (tuple(map(str, note[key])) for key in ("targets", "names", "columns"))
+            part = LabelledSets(tensors["elements"], tensors["counts"], targets, names, columns, str(note["origin"]))
         except (ValueError, KeyError, TypeError) as problem:
             raise RunError(f"`{path}` is damaged: it does not hold sets ({problem})", hint) from problem
         whole = len(part.counts) == len(part.targets) == len(part.names) and len(part.elements) == np.sum(part.counts)

@@ -36,7 +36,9 @@ FILE = "elements.json"
 class Data:
     table: str | None = None  # rows with the same name in one column form a set: .tsv .csv .jsonl .parquet
     set: str | None = None  # the column that says which set a row belongs to (default: `set`, `id` or `group`)
-    target: str | None = None  # the column of what a set should give, the same in all its rows (default: `target` or `y`)
+    target: str | None = (
+        None  # the column of what a set should give, the same in all its rows (default: `target` or `y`)
+    )
     validation_table: str | None = None  # held-out sets to choose the best weights by; without them a part is set apart
     test_table: str | None = None  # held-out sets to judge the end result by; without them a part is set apart
     answer: Literal["number", "class"] | None = None  # what the target is (default: found from the column)

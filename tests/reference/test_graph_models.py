@@ -127,7 +127,9 @@ def test_gat_is_a_dense_softmax_with_a_mask() -> None:
         for k in range(2):
             z = h @ layer.linear.weight[7 * k : 7 * k + 7].T
             vector = torch.cat((layer.source[k], layer.target[k]))
-            pairs = torch.cat((z[None].expand(NODES, -1, -1), z[:, None].expand(-1, NODES, -1)), 2)  # [z_j ; z_i] at i, j
+            pairs = torch.cat(
+                (z[None].expand(NODES, -1, -1), z[:, None].expand(-1, NODES, -1)), 2
+            )  # [z_j ; z_i] at i, j
             scores = F.leaky_relu(pairs @ vector, 0.2).masked_fill(~allowed, -torch.inf)
             heads.append(scores.softmax(1) @ z)
         h = F.elu(torch.cat(heads, 1) + layer.bias)
@@ -142,7 +144,10 @@ def test_gin_is_its_equation(aggregate: str) -> None:
     found, neighbours = [x], [edges[0][edges[1] == i] for i in range(NODES)]
     for layer in net.layers:
         h = found[-1]
-        around = [getattr(torch, {"max": "amax"}.get(aggregate, aggregate))(h[n], 0) if len(n) else 0 * h[0] for n in neighbours]
+        around = [
+            getattr(torch, {"max": "amax"}.get(aggregate, aggregate))(h[n], 0) if len(n) else 0 * h[0]
+            for n in neighbours
+        ]
         z = (1 + layer.epsilon) * h + torch.stack(around)
         for linear, norm in ((layer.first, layer.first_norm), (layer.second, layer.second_norm)):
             scaled = (linear(z) - norm.mean) / (norm.variance + norm.eps).sqrt()
@@ -166,7 +171,9 @@ def test_nodes_are_equivariant_and_graphs_invariant(name: str) -> None:
         order = torch.randperm(NODES)  # node order[i] comes to place i
         place = order.argsort()
         moved = place[edges][:, torch.randperm(edges.shape[1])]
-        torch.testing.assert_close(net.states(x[order], moved, one(NODES)), net.states(x, edges, one(NODES))[order], **CLOSE)
+        torch.testing.assert_close(
+            net.states(x[order], moved, one(NODES)), net.states(x, edges, one(NODES))[order], **CLOSE
+        )
         torch.testing.assert_close(net(x[order], moved, one(NODES)), net(x, edges, one(NODES)), **CLOSE)
 
 
