@@ -80,7 +80,11 @@ def main() -> None:
     ends = ends[:, torch.randperm(ends.shape[1])[:EDGES]]
     edges = torch.cat((ends, ends.flip(0)), 1)
     edges = edges[:, (edges[1] * NODES + edges[0]).argsort()]  # by their ends, as `headway train graphs` sorts them
-    x, labels, graph = torch.randn(NODES, FEATURES), torch.randint(0, CLASSES, (NODES,)), torch.zeros(NODES, dtype=torch.long)
+    x, labels, graph = (
+        torch.randn(NODES, FEATURES),
+        torch.randint(0, CLASSES, (NODES,)),
+        torch.zeros(NODES, dtype=torch.long),
+    )
     mine = network()
     nets: dict[str, tuple[nn.Module, Callable[[], Tensor]]] = {
         "headway gcn": (mine, lambda: mine.tag_logits(mine.states(x, edges, graph)))
@@ -102,7 +106,9 @@ def main() -> None:
     for name, times in found.items():
         seconds = min(s for s, _ in times)
         loss = times[-1][1]
-        print(f"{name:20} {1000 * seconds:7.1f} ms per epoch   {seconds / best:5.2f} x   loss of epoch {EPOCHS}: {loss:.6f}")
+        print(
+            f"{name:20} {1000 * seconds:7.1f} ms per epoch   {seconds / best:5.2f} x   loss of epoch {EPOCHS}: {loss:.6f}"
+        )
 
 
 if __name__ == "__main__":

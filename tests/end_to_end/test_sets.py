@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,12 @@ def write_table(path: Path, sets: LabelledSets, targets: tuple[str, ...] | None 
     return path
 
 
+def sums(count: int, largest: int, part: str) -> LabelledSets:
+    """Sets whose target is 5 more than their sum: far enough from 0 that a forgotten mean shows."""
+    sets = generate_sets("sum", count, largest, 3, part)
+    return replace(sets, targets=tuple(repr(float(y) + 5) for y in sets.targets))
+
+
 def words(out: Path, *more: str, steps: int = 24) -> list[str]:
     return ["train", "sets", *more, *SMALL, "--steps", str(steps), "--quiet", "--out", str(out)]
 
@@ -42,7 +49,7 @@ def words(out: Path, *more: str, steps: int = 24) -> list[str]:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of numbers whose table has moved away."""
     root = tmp_path_factory.mktemp("sets")
-    table = write_table(root / "own.csv", generate_sets("sum", 500, 6, 3, "train"))
+    table = write_table(root / "own.csv", sums(500, 6, "train"))
     assert main(words(root / "run", "--table", str(table), steps=150)) == 0
     table.unlink()
     return root / "run"
@@ -57,7 +64,7 @@ def test_the_run_keeps_what_it_needs(trained: Path) -> None:
 
 
 def test_numbers_are_predicted_in_any_order_of_rows(trained: Path, tmp_path: Path) -> None:
-    new = generate_sets("sum", 40, 6, 3, "new")
+    new = sums(40, 6, "new")
     table = write_table(tmp_path / "new.csv", new, ())
     run = package.load(trained)
     found = run.predict(table=str(table))
@@ -73,11 +80,14 @@ def test_numbers_are_predicted_in_any_order_of_rows(trained: Path, tmp_path: Pat
 
 
 def test_scores_are_those_of_scikit_learn(trained: Path, tmp_path: Path) -> None:
-    new = generate_sets("sum", 60, 12, 3, "new")
+    new = sums(60, 12, "new")
     table = write_table(tmp_path / "new.csv", new)
     run = package.load(trained)
     scores = {score.name: score for score in run.evaluate(table=str(table)).scores}
-    found, true = np.array([float(r[2]) for r in run.predict(table=str(table)).rows]), np.array(new.targets, dtype=float)
+    found, true = (
+        np.array([float(r[2]) for r in run.predict(table=str(table)).rows]),
+        np.array(new.targets, dtype=float),
+    )
     assert scores["RMSE"].value == pytest.approx(mean_squared_error(true, found) ** 0.5, rel=1e-3)
     assert scores["RMSE"].low < scores["RMSE"].value < scores["RMSE"].high  # type: ignore[operator]
     assert scores["R2"].value == pytest.approx(r2_score(true, found), abs=1e-4)
@@ -108,7 +118,9 @@ def test_what_is_a_number_and_what_is_a_class() -> None:
 
 
 @pytest.mark.parametrize("model", ["deep_sets", "set_transformer"])
-def test_an_interrupted_run_ends_with_the_same_bits(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_ends_with_the_same_bits(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     more = ("--kind", "max", "--sets", "120", "--model", model)
     assert main(words(tmp_path / "whole", *more)) == 0
     advance = Loop._advance
@@ -148,7 +160,9 @@ def test_generated_sets_are_what_they_say(kind: str) -> None:
         return
     pictures = {element.tobytes() for element in train.elements}
     assert not pictures & {element.tobytes() for element in test.elements}, "held-out pictures are new"
-    assert all(float(y).is_integer() and 0 <= float(y) <= 9 * n for y, n in zip(train.targets, train.counts, strict=True))
+    assert all(
+        float(y).is_integer() and 0 <= float(y) <= 9 * n for y, n in zip(train.targets, train.counts, strict=True)
+    )
 
 
 def test_batches_hold_every_set_once_and_follow_from_the_seed() -> None:

@@ -113,7 +113,9 @@ def test_batches_hold_every_graph_once_and_follow_from_the_seed() -> None:
         for batch in seen:
             features, edges, graph = batch.inputs
             original = features[:, 0].numpy().astype(int)[edges.numpy()]
-            assert set(map(tuple, original.T)) <= set(map(tuple, graphs.edges.T)), "edges lead to the same nodes as before"
+            assert set(map(tuple, original.T)) <= set(map(tuple, graphs.edges.T)), (
+                "edges lead to the same nodes as before"
+            )
             assert (graph[edges[0]] == graph[edges[1]]).all() and (edges[1].diff() >= 0).all()
     assert batches[7].labels.tolist() == GraphBatches(graphs, x, rows, rows, size=8, seed=4)[7].labels.tolist()
     sizes = np.diff(graphs.node_starts)[rows]
@@ -155,7 +157,11 @@ def test_generated_graphs_are_what_their_labels_say() -> None:
         a = matrix(motifs.select([i]))
         assert (np.trace(a @ a @ a) == 6) == (label == "triangle") and a.sum() / 2 == len(a), "one ring in each"
     groups = generate_graphs("communities", 600, 3)
-    known = [(groups.labels[a], groups.labels[b]) for a, b in groups.edges.T.tolist() if groups.labels[a] and groups.labels[b]]
+    known = [
+        (groups.labels[a], groups.labels[b])
+        for a, b in groups.edges.T.tolist()
+        if groups.labels[a] and groups.labels[b]
+    ]
     within = np.mean([a == b for a, b in known])
     assert abs(within - 5 / 6) < 0.05, "5 edges within, half a one to each of two others"
 
