@@ -18,14 +18,15 @@ IGNORED = -100  # the label that `cross_entropy` does not count
 
 # Whatever of these a `Config` has is set; the rest keeps its default.
 SMALL = {"width": 22, "depth": 2, "heads": 2, "inner": 17, "dropout": 0.0}
-SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
+SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3, "inducing": 3}
 # Whatever of these a constructor names is given, as a task would do.
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
 SIZES |= {"features": CHANNELS * HEIGHT * ACROSS}
+EACH = ("one per position", "one per node")  # what is given by `states` and `tag_logits`
 HEADS = {
-    "outputs": "one vector",
-    "tags": "one per position",
+    "outputs": ("one vector",),
+    "tags": EACH,
 }  # which sizes make a head, and for what the model then gives
 
 
@@ -43,6 +44,10 @@ class Examples:
     def row(self, row: int) -> tuple[Tensor, ...]:
         """One example with its padding."""
         return tuple(tensor[row : row + 1] for tensor in self.inputs)
+
+    def part(self, given: Tensor, row: int) -> Tensor:
+        """What belongs to one example of what the model gives for the batch."""
+        return given[row : row + 1]
 
     def alone(self, row: int) -> tuple[Tensor, ...]:
         """One example without its padding."""
@@ -104,6 +109,43 @@ def tagged(count: int = BATCH, length: int = 5) -> Examples:
     return Examples(batch.inputs, torch.where(keep, ids % CLASSES, IGNORED), batch.lengths)
 
 
+def sets(count: int = BATCH, size: int = 5) -> Examples:
+    """Sets of different sizes, each of a class."""
+    drawn = torch.rand(count, size, SIZES["features"], generator=torch.Generator().manual_seed(11))
+    real = [size - row % 4 for row in range(count)]
+    keep = torch.arange(size) < torch.tensor(real)[:, None]
+    return Examples((drawn, keep), torch.arange(count) % CLASSES, tuple((n, n) for n in real))
+
+
+@dataclass(frozen=True)
+class GraphExamples(Examples):
+    """Graphs in one: `inputs` are the features of all nodes, the edges, and the graph of each node."""
+
+    def row(self, row: int) -> tuple[Tensor, ...]:
+        x, edges, graph = self.inputs
+        nodes, first = graph == row, int((graph < row).sum())
+        return x[nodes], edges[:, nodes[edges[0]]] - first, graph[nodes] - row
+
+    def part(self, given: Tensor, row: int) -> Tensor:
+        """The rows of its nodes, or the one row of the graph."""
+        graph = self.inputs[2]
+        return given[graph == row] if len(given) == len(graph) else given[row : row + 1]
+
+
+def graphs(count: int = BATCH, of_nodes: bool = False) -> GraphExamples:
+    """Rings of 5, 7, 9 ... nodes, each with a node on its own, and classes of the graphs or of the nodes."""
+    x, edges = [], []
+    graph: list[int] = []
+    for number, size in enumerate(range(5, 5 + 2 * count, 2)):
+        generator = torch.Generator().manual_seed(11 + number)
+        ring, first = torch.arange(size), len(graph)
+        x.append(0.2 * torch.randn(size + 1, SIZES["features"], generator=generator))
+        edges.append(first + torch.stack((torch.cat((ring, ring.roll(1))), torch.cat((ring.roll(1), ring)))))
+        graph += [number] * (size + 1)
+    wanted = torch.arange(len(graph) if of_nodes else count) % CLASSES
+    return GraphExamples((torch.cat(x), torch.cat(edges, 1), torch.tensor(graph)), wanted)
+
+
 def told_apart(length: int = 5) -> Examples:
     """Texts whose first token tells them apart."""
     batch = texts(length)
@@ -129,9 +171,12 @@ KINDS: dict[Kind, Source] = {
     ("tokens", "one per position"): Source(tagged, lambda: tagged(7), 0.01),
     ("pictures", "one vector"): Source(pictures, lambda: pictures(7), 0.01),
     ("vectors", "one vector"): Source(vectors, lambda: vectors(7), 0.01),
+    ("sets", "one vector"): Source(sets, lambda: sets(7), 0.01),
+    ("graphs", "one vector"): Source(graphs, lambda: graphs(7), 0.01),
+    ("graphs", "one per node"): Source(lambda: graphs(of_nodes=True), lambda: graphs(2, of_nodes=True), 0.01),
 }
 
 
 def sizes_for(kind: Kind) -> dict[str, int]:
     """What a task of this kind knows: the sizes of the heads that it does not use are left out."""
-    return {name: size for name, size in SIZES.items() if HEADS.get(name, kind[1]) == kind[1]}
+    return {name: size for name, size in SIZES.items() if kind[1] in HEADS.get(name, kind[1:])}

@@ -23,7 +23,7 @@ def pictures(count: int = 4, channels: int = 2, height: int = 7, width: int = 11
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @torch.no_grad()
 def test_mlp_is_its_equation(activation: str, depth: int) -> None:
-    net = MLP(mlp.Config(width=13, depth=depth, activation=activation), 2, 7, 11, 3).eval()  # type: ignore[arg-type]
+    net = MLP(mlp.Config(width=13, depth=depth, activation=activation), 2 * 7 * 11, 3).eval()  # type: ignore[arg-type]
     for p in net.parameters():
         p.add_(0.2 * torch.randn(p.shape))
     x = pictures()

@@ -1,0 +1,72 @@
+"""Sets to learn from and parts that are held out: from a person's table or a generator, kept in the run."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from headway.core.errors import RunError
+from headway.core.files import read_note, read_tensors, write_tensors
+from headway.data.set_generators import Kind, generate_sets
+from headway.data.set_tables import are_numbers, read_sets
+from headway.data.sets import LabelledSets
+from headway.tasks.labels import LabelledCorpus, set_apart
+
+HELD_OUT = 0.2  # times as many sets are generated for validation, and as many for a test
+
+
+def generated_corpus(kind: Kind, count: int, largest: int, seed: int) -> LabelledCorpus[LabelledSets]:
+    sizes = {"train": count, "validation": max(1, round(HELD_OUT * count)), "test": max(1, round(HELD_OUT * count))}
+    parts = {part: generate_sets(kind, size, largest, seed, part) for part, size in sizes.items()}
+    train = parts.pop("train")
+    return LabelledCorpus(train, parts, (), "sets")
+
+
+def collect_sets(
+    path: str, name: str | None, target: str | None, brought: Mapping[str, str], seed: int
+) -> LabelledCorpus[LabelledSets]:
+    """Read, examine, set apart: the same share of every class, or of all sets if the target is a number."""
+    train, report = read_sets(path, name, target)
+    held_out, reports = {}, [report]
+    for part, other in brought.items():
+        held_out[part], report = read_sets(other, name, target, train.columns)
+        reports.append(report)
+    labels = [""] * len(train) if are_numbers(train.targets) else list(train.targets)
+    train, held_out = set_apart(train, held_out, labels, train.keys, seed, path)
+    return LabelledCorpus(train, held_out, tuple(reports), "sets")
+
+
+# -- in the run -------------------------------------------------------------------------------------------------------
+
+
+def write_held_out(corpus: LabelledCorpus[LabelledSets], folder: Path) -> None:
+    (folder / "held_out").mkdir(exist_ok=True)
+    for name, part in corpus.held_out.items():
+        note = json.dumps(
+            {"targets": part.targets, "names": part.names, "columns": part.columns, "origin": part.origin}
+        )
+        tensors = {"elements": torch.from_numpy(part.elements), "counts": torch.from_numpy(part.counts)}
+        write_tensors(folder / "held_out" / f"{name}.safetensors", tensors, note)
+
+
+def read_held_out(folder: Path) -> dict[str, LabelledSets]:
+    """The parts that the run keeps; what does not fit together is reported with its file."""
+    hint = "restore the file from a copy, or train again."
+    parts: dict[str, LabelledSets] = {}
+    for path in sorted((folder / "held_out").glob("*.safetensors")):
+        tensors = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
+        try:
+            note = json.loads(read_note(path))
+            targets, names, columns = (tuple(map(str, note[key])) for key in ("targets", "names", "columns"))
+            part = LabelledSets(tensors["elements"], tensors["counts"], targets, names, columns, str(note["origin"]))
+        except (ValueError, KeyError, TypeError) as problem:
+            raise RunError(f"`{path}` is damaged: it does not hold sets ({problem})", hint) from problem
+        whole = len(part.counts) == len(part.targets) == len(part.names) and len(part.elements) == np.sum(part.counts)
+        if not whole or part.elements.shape[1:] != (len(part.columns),):
+            raise RunError(f"`{path}` is damaged: its sets, targets and names do not fit together", hint)
+        parts[path.stem] = part
+    if "validation" not in parts:
+        raise RunError(f"`{folder / 'held_out' / 'validation.safetensors'}` is missing", hint)
+    return parts

@@ -1,0 +1,232 @@
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.core.config import Choice, from_json, require
+from headway.core.errors import ConfigError, DataError, RunError, UsageError
+from headway.core.files import read_json, write_json
+from headway.data.input_file import InputFile
+from headway.data.labelled_batches import LabelledBatch
+from headway.data.readers import TABLES
+from headway.data.set_tables import NAMES, TARGETS, are_numbers, read_sets
+from headway.data.sets import ElementScale, LabelledSets, SetBatches
+from headway.data.table import read_table
+from headway.models.classifier import Classifier
+from headway.tasks import answers
+from headway.tasks.labels import FILE as CLASSES
+from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.recipe import Proposal, Recipe
+from headway.tasks.set_answers import FIGURES, Answer, ClassAnswer, NumberAnswer
+from headway.tasks.set_parts import collect_sets, generated_corpus, read_held_out, write_held_out
+from headway.tasks.sizing import gentler, sized
+from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.uses import Predicted
+
+BATCH = 128  # sets that are judged or predicted at once
+FILE = "elements.json"
+
+
+@dataclass(frozen=True)
+class Data:
+    table: str | None = None  # rows with the same name in one column form a set: .tsv .csv .jsonl .parquet
+    set: str | None = None  # the column that says which set a row belongs to (default: `set`, `id` or `group`)
+    target: str | None = (
+        None  # the column of what a set should give, the same in all its rows (default: `target` or `y`)
+    )
+    validation_table: str | None = None  # held-out sets to choose the best weights by; without them a part is set apart
+    test_table: str | None = None  # held-out sets to judge the end result by; without them a part is set apart
+    answer: Literal["number", "class"] | None = None  # what the target is (default: found from the column)
+    kind: Literal["sum", "max", "variance", "distinct", "digits"] | None = None  # or a function of generated sets
+    sets: int = 2000  # how many are generated to learn from
+    largest: int = 10  # elements of a generated set, at most; those of the test part have up to three times as many
+
+    def __post_init__(self) -> None:
+        require(
+            (self.kind is None or self.table is None, "`--kind` and `--table` exclude each other"),
+            (min(self.sets, self.largest) >= 1, "`--sets` and `--largest` must be at least 1"),
+        )
+
+
+class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
+    """Functions of sets: a set of vectors in, a number or the probability of each class out; the order means nothing.
+
+    loss: squared error of the standardised number, or cross-entropy of the class; figures: R2 and RMSE, or accuracy.
+    """
+
+    aliases = ("functions of sets", "set regression", "set classification", "multiple-instance learning")
+    reads, gives, model = "sets", "one vector", "deep_sets"
+    unit, loss_unit = "sets", "per set"
+    figures = (*FIGURES, *answers.FIGURES)
+    columns = ("set", "predicted", "true", "note")
+    uses = ("predict",)
+    files = ("table", "validation_table", "test_table")
+    tested = ("table", "set", "target")
+
+    def __init__(self, data: Data, scale: ElementScale, answer: Answer) -> None:
+        self.data, self.scale, self.answer = data, scale, answer
+
+    # -- data ----------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def collect(cls, data: Data, seed: int) -> LabelledCorpus[LabelledSets]:
+        if data.kind is not None:
+            return generated_corpus(data.kind, data.sets, data.largest, seed)
+        if data.table is None:
+            hint = "`headway train sets --help` explains them."
+            raise UsageError("which sets? `--table` with a column that names the set of each row, or `--kind`", hint)
+        parts = {"validation": data.validation_table, "test": data.test_table}
+        brought = {name: path for name, path in parts.items() if path is not None}
+        return collect_sets(data.table, data.set, data.target, brought, seed)
+
+    @classmethod
+    def recognise(cls, paths: Sequence[str]) -> Data | None:
+        """A table with columns `set` and `target`, or as they are usually called."""
+        if len(paths) != 1 or InputFile(paths[0]).suffix not in TABLES or not Path(paths[0]).is_file():
+            return None
+        try:
+            columns = read_table(paths[0], []).columns
+        except DataError:
+            return None
+        known = any(name in columns for name in NAMES[:1]) and any(name in columns for name in TARGETS)
+        return Data(table=paths[0]) if known else None
+
+    @classmethod
+    def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[LabelledSets], base: Base | None) -> Proposal[Data]:
+        t, count = recipe.training, len(corpus.train)
+        grade = (count >= 1000) + (count >= 20_000)
+        model = sized(
+            recipe.model or Choice(cls.model),
+            width=(64, 128, 256)[grade],
+            depth=2,
+            inner=2,
+            head_width=16,
+            dropout=(0.1, 0.0, 0.0)[grade],
+        )
+        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
+        return Proposal(recipe.data, model, t.batch or (16, 64, 128)[grade], t.rate or usual)
+
+    @classmethod
+    def fit(cls, data: Data, corpus: LabelledCorpus[LabelledSets], base: Base | None) -> "Sets":
+        """The scale of the elements and of the targets, or those of the run that this one begins with."""
+        before, train = base.task if base else None, corpus.train
+        number = data.answer == "number" if data.answer else data.kind is not None or are_numbers(train.targets)
+        answer: Answer = NumberAnswer.fit(train.targets) if number else ClassAnswer(Classes.of(train.targets))
+        if isinstance(before, Sets) and before.scale.columns == train.columns and type(before.answer) is type(answer):
+            return cls(data, before.scale, before.answer)
+        return cls(data, ElementScale.of(train), answer)
+
+    def save(self, folder: Path) -> None:
+        write_json(folder / FILE, asdict(self.scale))
+        self.answer.save(folder)
+
+    @classmethod
+    def load(cls, data: Data, folder: Path) -> "Sets":
+        try:
+            scale = from_json(ElementScale, read_json(folder / FILE), str(folder / FILE))
+        except ConfigError as problem:
+            raise RunError(problem.message, problem.hint) from problem
+        if len({len(scale.columns), len(scale.mean), len(scale.deviation)}) != 1:
+            hint = "restore the file from a copy, or train again."
+            raise RunError(f"`{folder / FILE}` is damaged: every column needs a mean and a deviation", hint)
+        classes = (folder / CLASSES).exists()
+        return cls(data, scale, ClassAnswer(Classes.load(folder)) if classes else NumberAnswer.load(folder))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"features": len(self.scale.columns), "outputs": self.answer.outputs}
+
+    def describe(self) -> str:
+        return f"sets of up to {self.scale.largest:,} elements of {len(self.scale.columns)} numbers, {self.answer.describe()}"
+
+    # -- training ------------------------------------------------------------------------------------------------------
+
+    def prepare(self, corpus: LabelledCorpus[LabelledSets], folder: Path, batch: int, seed: int) -> SetBatches:
+        for part in corpus.held_out.values():  # a target that training lacks is reported now
+            self.answer.encode(part.targets, part.origin)
+        write_held_out(corpus, folder)
+        return self._batches(corpus.train, batch, seed)
+
+    def _batches(self, part: LabelledSets, batch: int, seed: int = 0) -> SetBatches:
+        wanted = self.answer.encode(part.targets, part.origin)
+        return SetBatches(part, wanted, rows=batch, seed=seed, scale=self.scale)
+
+    def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
+        return self.answer.loss(model, batch)
+
+    def validate(self, model: Classifier, folder: Path) -> Validation:
+        part, batches = self._held_out(folder)["validation"]
+        return self.answer.validation(model, batches, lambda i: show(part, i))
+
+    def _held_out(self, folder: Path) -> dict[str, tuple[LabelledSets, SetBatches]]:
+        """The parts that the run keeps, read once."""
+        if folder not in self._parts:
+            found = read_held_out(folder)
+            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+        return self._parts[folder]
+
+    @cached_property
+    def _parts(self) -> dict[Path, dict[str, tuple[LabelledSets, SetBatches]]]:
+        return {}
+
+    # -- judging -------------------------------------------------------------------------------------------------------
+
+    def judge(self, model: Classifier, folder: Path) -> Judgement:
+        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
+        parts = self._held_out(folder)
+        name = "test" if "test" in parts else "validation"
+        part, batches = parts[name]
+        sizes = {n: len(p) for n, (p, _) in parts.items()}
+        return self.answer.judgement(model, name, batches, lambda i: show(part, i), sizes, self.scale.largest)
+
+    def evaluate(self, model: Classifier, data: Data) -> Judgement:
+        """Scores of a table; its columns are named as in training unless they are given."""
+        part = self._read(data, with_target=True)
+        batches, sizes = self._batches(part, BATCH), {"given": len(part)}
+        return self.answer.judgement(model, "given", batches, lambda i: show(part, i), sizes, self.scale.largest)
+
+    def _read(self, data: Data, with_target: bool) -> LabelledSets:
+        if data.table is None:
+            raise UsageError("which sets? `--table`: rows with the same name in one column form a set")
+        name, target = data.set or self.data.set, data.target or self.data.target
+        return read_sets(data.table, name, target, self.scale.columns, with_target)[0]
+
+    def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
+        shape, device = (1, self.scale.median, len(self.scale.columns)), next(iter(model.parameters())).device
+        elements, keep = torch.zeros(shape, device=device), torch.ones(shape[:2], dtype=torch.bool, device=device)
+        return lambda: model.logits(model(elements, keep)), 1
+
+    def commands(self, folder: str, judgement: Judgement) -> list[str]:
+        return [f"predict {folder} --table new.csv", f"evaluate {folder} --table test.csv"]
+
+    # -- using ---------------------------------------------------------------------------------------------------------
+
+    def predict(self, model: Classifier, data: object) -> Predicted:
+        """What follows from the sets of a table, whose target, if there is one, is not looked at."""
+        part = self._read(data if isinstance(data, Data) else Data(), with_target=False)
+        unknown = np.zeros(len(part), dtype=np.int64)  # what they should give is not known, and not asked for
+        batches = SetBatches(part, unknown, rows=BATCH, seed=0, scale=self.scale)
+        columns, cells = self.answer.predicted(model, batches)
+        rows = zip(part.names, part.counts.tolist(), cells, strict=True)
+        larger = int((part.counts > self.scale.largest).sum())
+        words = f"{larger:,} sets are larger than any set of training ({self.scale.largest:,} elements)"
+        return Predicted(
+            ("set", "elements", *columns),
+            tuple((name, str(count), *rest) for name, count, rest in rows),
+            warnings=(words,) if larger else (),
+        )
+
+
+def show(part: LabelledSets, row: int) -> str:
+    """A set in a few words: its name, how many elements it has, and the first ones if they are short."""
+    elements = part.elements_of(row)
+    text = f"{part.names[row]}: {len(elements)} element{'s' * (len(elements) != 1)}"
+    if len(part.columns) > 3:
+        return text
+    first = " ".join("(" + " ".join(f"{x:.3g}" for x in element) + ")" for element in elements[:8])
+    return f"{text} {first}{' ...' * (len(elements) > 8)}"
