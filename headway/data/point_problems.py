@@ -33,7 +33,9 @@ class Problem:
     solve: Callable[[Float[np.ndarray, "b n c"]], Sequence[Order]]
 
 
-def draw(kind: str, count: int, size: int, random: np.random.Generator) -> tuple[Float[np.ndarray, "b n c"], Sequence[Order]]:
+def draw(
+    kind: str, count: int, size: int, random: np.random.Generator
+) -> tuple[Float[np.ndarray, "b n c"], Sequence[Order]]:
     """`count` sets of `size` points, and the answer of each."""
     points = random.random((count, size, PROBLEMS[kind].coordinates))
     return points, PROBLEMS[kind].solve(points)
@@ -95,9 +97,7 @@ def crosses_itself(corners: Points) -> bool:
     sides = list(zip(corners, np.roll(corners, -1, axis=0), strict=True))
     n = len(sides)
     pairs = ((sides[i], sides[j]) for i in range(n) for j in range(i + 2, n) if (j + 1) % n != i)
-    return any(
-        side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0 for (a, b), (c, d) in pairs
-    )
+    return any(side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0 for (a, b), (c, d) in pairs)
 
 
 def side(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:

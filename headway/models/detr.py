@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from jaxtyping import Float
@@ -58,7 +59,7 @@ class DETR(nn.Module):
         super().__init__()
         c = self.config = config
         widths = [channels, *(c.filters * 2**stage for stage in range(c.stages))]
-        stages = [Stage(*pair, c.kernel, torch.relu, (2, 2)) for pair in zip(widths, widths[1:], strict=False)]
+        stages = [Stage(*pair, c.kernel, torch.relu, (2, 2)) for pair in pairwise(widths)]
         self.backbone = nn.Sequential(*stages)
         self.project, self.position = nn.Linear(widths[-1], c.width), LearnedGrid(c.width)
         self.encoder = nn.ModuleList(

@@ -9,8 +9,6 @@ Carion et al. 2020, https://arxiv.org/abs/2005.12872, section 3.1. A sum over pi
 pictures were put together; it is divided by the number of objects. Kuhn 1955, https://doi.org/10.1002/nav.3800020109, for the matching.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -18,19 +16,12 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from headway.core.errors import ConfigError
+from headway.data.annotated_batches import Objects
 from headway.data.boxes import generalised_iou, to_corners
 
 DISTANCE, OVERLAP = 5.0, 2.0  # weights of the L1 distance and of the generalised IoU
 NOTHING = 0.1  # weight of a query without an object: there are many
-
-
-@dataclass(frozen=True)
-class Objects:
-    """All objects on the pictures of a batch, one after the other."""
-
-    boxes: Float[Tensor, "m 4"]  # cx, cy, w, h
-    labels: Int[Tensor, "m"]
-    owners: Int[Tensor, "m"]  # on which picture of the batch each one is, ascending
 
 
 def costs(logits: Float[Tensor, "b q c"], boxes: Float[Tensor, "b q 4"], objects: Objects) -> Float[Tensor, "m q"]:
@@ -43,9 +34,13 @@ def costs(logits: Float[Tensor, "b q c"], boxes: Float[Tensor, "b q 4"], objects
 
 
 def match(cost: Float[Tensor, "m q"], owners: Int[Tensor, "m"]) -> Int[Tensor, "m"]:
-    """For each object its query; objects of one picture have different ones. At most as many objects as queries."""
+    """For each object its query; objects of one picture have different ones."""
     cuts = np.flatnonzero(np.diff(owners.cpu().numpy())) + 1
     parts = np.split(cost.detach().cpu().double().numpy(), cuts)
+    most, queries = max(map(len, parts)), cost.shape[1]
+    if most > queries:
+        words = f"a picture has {most} objects, and the model has {queries} queries, each of which finds one"
+        raise ConfigError(words, f"choose `--model.queries {2 * most}`.")
     return torch.from_numpy(np.concatenate([linear_sum_assignment(part)[1] for part in parts])).to(owners.device)
 
 
