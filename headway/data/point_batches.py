@@ -27,15 +27,28 @@ class PointBatch:
     wanted: Int[Tensor, "b t"]
 
 
-def collect(points: Sequence[np.ndarray], orders: Sequence[np.ndarray]) -> PointBatch:
-    """Sets side by side, padded on the right."""
+@dataclass(frozen=True)
+class Scale:
+    """How points come to a model: (x - shift) / width, one width for all coordinates, so that shapes stay as they are."""
+
+    shift: tuple[float, ...]  # the mean of each coordinate in training
+    width: float  # the deviation of all of them
+
+    @classmethod
+    def of(cls, points: Sequence[np.ndarray]) -> "Scale":
+        every = np.concatenate(points)
+        return cls(tuple(every.mean(0).tolist()), float((every - every.mean(0)).std()) or 1.0)
+
+
+def collect(points: Sequence[np.ndarray], orders: Sequence[np.ndarray], scale: Scale) -> PointBatch:
+    """Sets side by side, scaled, padded on the right."""
     sizes, lengths = [len(some) for some in points], [len(order) for order in orders]
     width, length = max(sizes), max(lengths) + 1
     coordinates = np.zeros((len(points), width, points[0].shape[1]), dtype=np.float32)
     chosen = np.zeros((len(points), length), dtype=np.int64)
     wanted = np.full((len(points), length), IGNORED, dtype=np.int64)
     for row, (some, order) in enumerate(zip(points, orders, strict=True)):
-        coordinates[row, : len(some)] = some
+        coordinates[row, : len(some)] = (some - scale.shift) / scale.width
         chosen[row, 1 : len(order) + 1] = wanted[row, : len(order)] = order + 1
         wanted[row, len(order)] = 0
     keep = np.arange(width) < np.array(sizes)[:, None]
@@ -45,25 +58,25 @@ def collect(points: Sequence[np.ndarray], orders: Sequence[np.ndarray]) -> Point
 class DrawnBatches:
     """Endless: every batch is drawn for itself, all its sets of one size, so that nothing is padded."""
 
-    def __init__(self, kind: str, sizes: range, *, rows: int, seed: int) -> None:
-        self.kind, self.sizes, self.rows, self.seed = kind, sizes, rows, seed
+    def __init__(self, kind: str, sizes: range, *, rows: int, seed: int, scale: Scale) -> None:
+        self.kind, self.sizes, self.rows, self.seed, self.scale = kind, sizes, rows, seed, scale
 
     def __len__(self) -> int:
         return EPOCH
 
     def __getitem__(self, number: int) -> PointBatch:
         random = np.random.default_rng(derive(self.seed, "points", number))
-        return collect(*draw(self.kind, self.rows, int(random.choice(self.sizes)), random))
+        return collect(*draw(self.kind, self.rows, int(random.choice(self.sizes)), random), self.scale)
 
     def largest(self) -> PointBatch:
-        return collect(*draw(self.kind, self.rows, self.sizes[-1], np.random.default_rng(self.seed)))
+        return collect(*draw(self.kind, self.rows, self.sizes[-1], np.random.default_rng(self.seed)), self.scale)
 
 
 class SetBatches:
     """Sets of a table, those of about one size together, as in `labelled_batches.py`."""
 
-    def __init__(self, sets: PointSets, *, rows: int, seed: int) -> None:
-        self.sets, self.seed = sets, seed
+    def __init__(self, sets: PointSets, *, rows: int, seed: int, scale: Scale) -> None:
+        self.sets, self.seed, self.scale = sets, seed, scale
         self.sizes = np.array([len(points) for points in sets.points])
         self.count = -(-len(sets) // rows)
         self._epoch, self._parts = -1, [np.empty(0, dtype=np.int64)]
@@ -81,7 +94,7 @@ class SetBatches:
         return self.at(self._parts[index])
 
     def at(self, rows: Rows) -> PointBatch:
-        return collect([self.sets.points[row] for row in rows], [self.sets.orders[row] for row in rows])
+        return collect([self.sets.points[row] for row in rows], [self.sets.orders[row] for row in rows], self.scale)
 
     def largest(self) -> PointBatch:
         return self.at(np.array_split(np.argsort(self.sizes, kind="stable"), self.count)[-1])
