@@ -104,8 +104,8 @@ def examine_boxes(seen: Examination, table: Table, sizes: dict[str, tuple[int, i
     seen.drop(
         "no-picture", np.array([name not in sizes for name in files]), "of a picture that is missing or unreadable"
     )
-    seen.drop("empty", (pixels[:, 2:] <= pixels[:, :2]).any(1), "whose box has no area")
-    seen.drop("outside", (inside[:, 2:] <= inside[:, :2]).any(1), "whose box is outside of the picture")
+    seen.drop("empty", np.any(pixels[:, 2:] <= pixels[:, :2], axis=1), "whose box has no area")
+    seen.drop("outside", np.any(inside[:, 2:] <= inside[:, :2], axis=1), "whose box is outside of the picture")
     cut = np.flatnonzero((inside != shares).any(1) & seen.alive).tolist()
     seen.report("cut", cut, "warning", f"{count_noun(len(cut), 'object')} cut at the edge of the picture")
     first: dict[tuple[str, str, bytes], int] = {}

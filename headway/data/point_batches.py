@@ -66,10 +66,14 @@ class DrawnBatches:
 
     def __getitem__(self, number: int) -> PointBatch:
         random = np.random.default_rng(derive(self.seed, "points", number))
-        return collect(*draw(self.kind, self.rows, int(random.choice(self.sizes)), random), self.scale)
+        return self._drawn(int(random.choice(self.sizes)), random)
 
     def largest(self) -> PointBatch:
-        return collect(*draw(self.kind, self.rows, self.sizes[-1], np.random.default_rng(self.seed)), self.scale)
+        return self._drawn(self.sizes[-1], np.random.default_rng(self.seed))
+
+    def _drawn(self, size: int, random: np.random.Generator) -> PointBatch:
+        points, orders = draw(self.kind, self.rows, size, random)
+        return collect(list(points), orders, self.scale)
 
 
 class SetBatches:

@@ -59,8 +59,8 @@ class PointSets:
         return all(len(order) == len(points) for order, points in zip(self.orders, self.points, strict=True))
 
     def select(self, rows: Sequence[int]) -> "PointSets":
-        chosen = (tuple(part[row] for row in rows) for part in (self.points, self.orders, self.names))
-        return PointSets(*chosen, self.origin)  # type: ignore[arg-type]
+        points, orders = tuple(self.points[row] for row in rows), tuple(self.orders[row] for row in rows)
+        return PointSets(points, orders, tuple(self.names[row] for row in rows), self.origin)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -42,7 +42,7 @@ def draw_one(random: np.random.Generator, side: int) -> tuple[np.ndarray, list[t
     large = Image.fromarray(noise).resize((side * SCALE, side * SCALE), Image.Resampling.NEAREST)
     pen, shapes = ImageDraw.Draw(large), list[tuple[int, np.ndarray]]()
     for _ in range(random.integers(1, MOST + 1)):
-        size = int(random.integers(side // 6, side // 2.4))
+        size = int(random.integers(side // 6, 5 * side // 12))
         left, top = random.integers(0, side - size, 2).tolist()
         label, colour = int(random.integers(len(CLASSES))), COLOURS[random.integers(len(COLOURS))]
         box = np.array([left, top, left + size, top + size])

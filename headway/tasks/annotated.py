@@ -65,8 +65,9 @@ def read_held_out(folder: Path) -> dict[str, AnnotatedPictures]:
         tensors = read_tensors(path)
         try:
             note = json.loads(read_note(path))
-            arrays = [tensors[key].numpy() for key in ("images", "boxes", "labels", "owners")]
-            found = AnnotatedPictures(*arrays, tuple(note["classes"]), tuple(note["names"]), str(path))
+            images, boxes, labels, owners = (tensors[key].numpy() for key in ("images", "boxes", "labels", "owners"))
+            classes, names = tuple(note["classes"]), tuple(note["names"])
+            found = AnnotatedPictures(images, boxes, labels, owners, classes, names, str(path))
             whole = found.images.ndim == 4 and len(found.names) == len(found) > 0
             whole = whole and found.boxes.shape == (len(found.labels), 4) and len(found.labels) == len(found.owners)
             whole = whole and bool((found.owners < len(found)).all() and (np.diff(found.owners) >= 0).all())

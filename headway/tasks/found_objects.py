@@ -3,7 +3,7 @@
 every query names its most probable class but "nothing", with that probability: all of them count for the average precision,
 and those of at least one half are shown
 
-score = AP50 - loss / 1000: of weights that find as much, the surer ones are kept
+score = AP50 - loss / 10: as long as next to nothing is found, the loss decides which weights are better
 """
 
 from collections.abc import Sequence
@@ -74,14 +74,14 @@ class FoundObjects:
         found = []
         for p, c, b in zip(likely.cpu(), label.cpu().tolist(), corners.cpu().tolist(), strict=True):
             order = [int(q) for q in p.argsort(descending=True, stable=True) if p[q] >= SURE]
-            found.append(([Box(*b[q], names[c[q]]) for q in order], [float(p[q]) for q in order]))
+            found.append(([box(b[q], names[c[q]]) for q in order], [float(p[q]) for q in order]))
         return found
 
     def validation(self) -> Validation:
         precise, every = self.found.average_precision(0), self.found.mean_average_precision()
         figures = {"AP50": precise, "AP": every, "loss": self.loss}
         return Validation(
-            figures, np.nan_to_num(precise) - 1e-3 * self.loss, self.samples(range(min(3, len(self.part))))
+            figures, np.nan_to_num(precise) - 0.1 * self.loss, self.samples(range(min(3, len(self.part))))
         )
 
     def judgement(self, name: str, sizes: dict[str, int]) -> Judgement:
@@ -144,14 +144,19 @@ class FoundObjects:
         for i in rows:
             span, boxes = self.part.of(i), list[Box]()
             for label, corners in zip(self.part.labels[span], self.part.boxes[span].tolist(), strict=True):
-                boxes.append(Box(*corners, self.part.classes[label], expected=True))
+                boxes.append(box(corners, self.part.classes[label], expected=True))
             for row in self._sure(i):
                 name = f"{self.names[self.found.boxes.labels[row]]} {self.confidence[row]:.2f}"
-                boxes.append(Box(*self.found.boxes.corners[row].clip(0, 1).tolist(), name))
+                boxes.append(box(self.found.boxes.corners[row].clip(0, 1).tolist(), name))
             mistakes = self._mistakes(i)
             words = "all right" if not mistakes else f"{mistakes} mistake{'s' * (mistakes != 1)}"
             drawn.append(Picture(self.part.images[i], f"{self.part.names[i]}: {words}", tuple(boxes)))
         return tuple(drawn)
+
+
+def box(corners: Sequence[float], name: str, expected: bool = False) -> Box:
+    left, top, right, bottom = corners
+    return Box(left, top, right, bottom, name, expected)
 
 
 def verdict(precise: float) -> str:
