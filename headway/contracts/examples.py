@@ -14,18 +14,19 @@ from headway.data.batches import PairBatches
 Kind = tuple[str, str]  # what a model reads, and what it gives
 BATCH, VOCABULARY, CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 13, 3, 2, 7, 11
 PAD, BOS, EOS = 0, 1, 2
+QUERIES = 5
 IGNORED = -100  # the label that `cross_entropy` does not count
 
 # Whatever of these a `Config` has is set; the rest keeps its default.
 SMALL = {"width": 22, "depth": 2, "heads": 2, "inner": 17, "dropout": 0.0}
-SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
+SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3, "queries": QUERIES}
 # Whatever of these a constructor names is given, as a task would do.
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
-SIZES |= {"features": CHANNELS * HEIGHT * ACROSS}
+SIZES |= {"features": CHANNELS * HEIGHT * ACROSS, "coordinates": 2}
 HEADS = {
-    "outputs": "one vector",
-    "tags": "one per position",
+    "outputs": ("one vector", "boxes"),
+    "tags": ("one per position",),
 }  # which sizes make a head, and for what the model then gives
 
 
@@ -111,6 +112,26 @@ def told_apart(length: int = 5) -> Examples:
     return batch
 
 
+def pointed(sizes: tuple[int, ...] = (7, 4, 2)) -> Examples:
+    """Sets of points, and the first half of them in a random order as what should be chosen; then the end, which is 0."""
+    generator = torch.Generator().manual_seed(11)
+    count, most, length = len(sizes), max(sizes), max(sizes) // 2 + 1
+    points = torch.rand(count, most, SIZES["coordinates"], generator=generator)
+    wanted, given = torch.full((count, length), IGNORED), torch.zeros(count, length, dtype=torch.long)
+    for row, size in enumerate(sizes):
+        order = torch.randperm(size, generator=generator)[: size // 2] + 1
+        wanted[row, : len(order)] = given[row, 1 : len(order) + 1] = order
+        wanted[row, len(order)] = 0
+    keep = torch.arange(most) < torch.tensor(sizes)[:, None]
+    return Examples((points, keep, given), wanted, tuple((n, n, n // 2 + 1) for n in sizes))
+
+
+def annotated(count: int = BATCH) -> Examples:
+    """Pictures, and a class for each query."""
+    classes = (torch.arange(count)[:, None] + torch.arange(QUERIES)) % (CLASSES + 1)
+    return Examples(pictures(count).inputs, classes)
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the examples of a kind of model come from: a batch of three, a batch to be learned by heart, and the rate for that."""
@@ -129,9 +150,11 @@ KINDS: dict[Kind, Source] = {
     ("tokens", "one per position"): Source(tagged, lambda: tagged(7), 0.01),
     ("pictures", "one vector"): Source(pictures, lambda: pictures(7), 0.01),
     ("vectors", "one vector"): Source(vectors, lambda: vectors(7), 0.01),
+    ("points", "pointers"): Source(pointed, lambda: pointed((7, 5, 4, 3)), 0.01),
+    ("pictures", "boxes"): Source(annotated, lambda: annotated(4), 0.01),
 }
 
 
 def sizes_for(kind: Kind) -> dict[str, int]:
     """What a task of this kind knows: the sizes of the heads that it does not use are left out."""
-    return {name: size for name, size in SIZES.items() if HEADS.get(name, kind[1]) == kind[1]}
+    return {name: size for name, size in SIZES.items() if kind[1] in HEADS.get(name, kind)}
