@@ -63,12 +63,12 @@ def tsp(points: Float[np.ndarray, "b n c"]) -> Sequence[Order]:
             ways = best[:, subset ^ (1 << j), :] + apart[:, 1:, j + 1]
             before[:, subset, j] = ways.argmin(1)
             best[:, subset, j] = ways.min(1)
-    rows, subset = np.arange(count), np.full(count, (1 << (n - 1)) - 1)
+    rows, left = np.arange(count), np.full(count, (1 << (n - 1)) - 1)
     last = (best[:, -1] + apart[:, 1:, 0]).argmin(1)
     tours = np.zeros((count, n), dtype=np.int64)
     for place in range(n - 1, 0, -1):
         tours[:, place] = last + 1
-        last, subset = before[rows, subset, last], subset ^ (1 << last)
+        last, left = before[rows, left, last], left ^ (1 << last)
     return [turned(tour, some) for tour, some in zip(tours, points, strict=True)]
 
 

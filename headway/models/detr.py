@@ -1,5 +1,6 @@
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -68,7 +69,7 @@ class DETR(nn.Module):
         )
         self.memory_norm, self.dropout = LayerNorm(c.width), Dropout(c.dropout)
         mixers = [(Multihead(c.width, c.heads), Cross(c.width, c.heads)) for _ in range(c.depth)]
-        self.decoder = nn.ModuleList(
+        self.decoder: Any = nn.ModuleList(
             CrossBlock(c.width, mixer, cross, Feedforward(c.width, c.inner), PreNorm, c.dropout)
             for mixer, cross in mixers
         )
