@@ -7,7 +7,7 @@
 The mask makes every answer valid; probabilities are not divided anew, so a hypothesis has the probability that the model gives it.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -21,6 +21,7 @@ from headway.models.pointing import END, Pointing
 FORBIDDEN = float("-inf")
 
 
+@runtime_checkable
 class Rule(Protocol):
     def allowed(self, left: Bool[Tensor, "k s"], position: int) -> Bool[Tensor, "k s"]:
         """What may be chosen at this position; `left`: what was not chosen yet, the end mark in column 0 not counted."""

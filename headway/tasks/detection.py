@@ -162,7 +162,7 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         return AnnotatedBatches(self._fitted(part), labels, rows=batch, seed=seed, frame=self.frame)
 
     def loss(self, model: SetPredictor, batch: AnnotatedBatch) -> Loss:
-        """What is minimised is the mean over the blocks of the decoder; what is reported is the loss of the last one."""
+        """What is minimised is the sum over the blocks of the decoder; what is reported is the loss of the last one."""
         states = model.states(batch.pictures)
         blocks = states if model.training and self.data.auxiliary else states[-1:]
         losses = [set_loss(model.logits(z), model.boxes(z), batch.objects) for z in blocks]
