@@ -51,6 +51,9 @@ def point(
 ) -> list[Hypothesis]:
     """The best sequence of choices for each set of points, numbered from 1, without the end mark. `beam` 1 is greedy search.
 
+    points   the sets, padded on the right
+    rule     what may be chosen next: `Subset()` or `Permutation()`
+
     The `beam` best beginnings are continued; finished ones stay among them with their log-probability, and the best in
     the end is returned. There is no length penalty: a longer hull is not a better one.
     Also called pointer decoding, masked decoding.

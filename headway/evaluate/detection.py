@@ -26,7 +26,7 @@ class Boxes:
     """Boxes on some pictures, one row each."""
 
     corners: Float[np.ndarray, "m 4"]  # left, top, right, bottom
-    labels: Int[np.ndarray, "m"]
+    labels: Int[np.ndarray, "m"]  # the class of each
     pictures: Int[np.ndarray, "m"]  # on which picture
 
     def select(self, rows: Bool[np.ndarray, "m"] | Int[np.ndarray, "_"]) -> "Boxes":
@@ -35,14 +35,11 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Found:
-    """The boxes that were found, the surest first, and which of them are right at each threshold.
+    """The boxes that were found, the surest first, and which of them are right at each threshold."""
 
-    objects   how many there are of each class on each picture
-    """
-
-    boxes: Boxes
-    right: Bool[np.ndarray, "m k"]
-    objects: Int[np.ndarray, "n c"]
+    boxes: Boxes  # the surest first
+    right: Bool[np.ndarray, "m k"]  # whether each box is right at threshold number k
+    objects: Int[np.ndarray, "n c"]  # how many there are of each class on each picture
 
     @classmethod
     def of(cls, boxes: Boxes, confidence: Float[np.ndarray, "m"], true: Boxes, pictures: int, classes: int) -> "Found":
@@ -96,6 +93,7 @@ def taking(shared: Float[np.ndarray, "m n"], threshold: float) -> Bool[np.ndarra
 def average_precision(right: Bool[np.ndarray, "m"], weight: Int[np.ndarray, "m"], objects: int) -> float:
     """AP of the boxes of one class, the surest first, of which some are right. Also called average precision, AP, AP50.
 
+    right     which of them are
     weight    how often each box counts
     objects   how many there are to be found
     """

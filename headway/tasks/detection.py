@@ -112,7 +112,7 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
             },
         )
         usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(train)))
-        return Proposal(recipe.data, model, t.batch or 32, t.rate or usual)
+        return Proposal(recipe.data, model, t.batch or 80, t.rate or usual)
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[AnnotatedPictures], base: Base | None) -> "Detection":
@@ -151,15 +151,16 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         for part in corpus.held_out.values():  # a class that training lacks is reported now
             self.classes.numbers(part.label_names, part.origin)
         write_held_out({name: self._fitted(part) for name, part in corpus.held_out.items()}, folder)
-        return self._batches(corpus.train, batch, seed)
+        boxes = len(corpus.train.labels) / len(corpus.train)  # of a picture
+        return self._batches(corpus.train, max(1, round(batch / boxes)), seed)
 
     def _fitted(self, part: AnnotatedPictures) -> AnnotatedPictures:
         f = self.frame
         return dataclasses.replace(part, images=resize_images(part.images, f.height, f.width, f.channels))
 
-    def _batches(self, part: AnnotatedPictures, batch: int, seed: int = 0) -> AnnotatedBatches:
+    def _batches(self, part: AnnotatedPictures, rows: int, seed: int = 0) -> AnnotatedBatches:
         labels = self.classes.numbers(part.label_names, part.origin)
-        return AnnotatedBatches(self._fitted(part), labels, rows=batch, seed=seed, frame=self.frame)
+        return AnnotatedBatches(self._fitted(part), labels, rows=rows, seed=seed, frame=self.frame)
 
     def loss(self, model: SetPredictor, batch: AnnotatedBatch) -> Loss:
         """What is minimised is the sum over the blocks of the decoder; what is reported is the loss of the last one."""

@@ -132,7 +132,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
         chosen = recipe.model or Choice(cls.model)
         model = sized(chosen, width=128, depth=2, inner=2, head_width=32, dropout=0.1 if few else 0.0)
         usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(corpus.sets)))
-        return Proposal(recipe.data, model, t.batch or (32 if few else 128), t.rate or usual)
+        return Proposal(recipe.data, model, t.batch or (250 if few else 1000), t.rate or usual)
 
     @classmethod
     def fit(cls, data: Data, corpus: PointCorpus, base: Base | None) -> "Points":
@@ -171,9 +171,11 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
         for part in corpus.held_out.values():
             self._check(part)
         write_held_out(corpus.held_out, folder)
+        pointers = np.mean([len(order) + 1 for order in corpus.sets.orders])  # of a set, with the end
+        rows = max(1, round(batch / pointers))
         if self.data.kind is not None:
-            return DrawnBatches(self.data.kind, self.data.sizes, rows=batch, seed=seed, scale=self.seen.scale)
-        return SetBatches(corpus.sets, rows=batch, seed=seed, scale=self.seen.scale)
+            return DrawnBatches(self.data.kind, self.data.sizes, rows=rows, seed=seed, scale=self.seen.scale)
+        return SetBatches(corpus.sets, rows=rows, seed=seed, scale=self.seen.scale)
 
     def _check(self, sets: PointSets) -> None:
         """Sets to be judged are of the kind of those in training."""

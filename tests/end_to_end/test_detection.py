@@ -22,7 +22,7 @@ from headway.training.loop import Loop
 from headway.training.session import resume
 
 SMALL = (
-    "--model.filters 4 --model.stages 2 --model.width 16 --model.depth 1 --model.heads 2 --training.batch 16".split()
+    "--model.filters 4 --model.stages 2 --model.width 16 --model.depth 1 --model.heads 2 --training.batch 40".split()
 )
 
 

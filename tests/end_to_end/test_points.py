@@ -18,7 +18,7 @@ from headway.tasks.point_answers import PointAnswers
 from headway.training.loop import Loop
 from headway.training.session import resume
 
-SMALL = "--model.width 16 --training.batch 16 --training.rate 1e-2".split()
+SMALL = "--model.width 16 --training.batch 64 --training.rate 1e-2".split()
 
 
 def words(out: Path, *more: str, steps: int = 24) -> list[str]:
