@@ -143,8 +143,8 @@ class FoundObjects:
         drawn = []
         for i in rows:
             span, boxes = self.part.of(i), list[Box]()
-            for label, corners in zip(self.part.labels[span], self.part.boxes[span].tolist(), strict=True):
-                boxes.append(box(corners, self.part.classes[label], expected=True))
+            for corners in self.part.boxes[span].tolist():
+                boxes.append(box(corners, "", expected=True))
             for row in self._sure(i):
                 name = f"{self.names[self.found.boxes.labels[row]]} {self.confidence[row]:.2f}"
                 boxes.append(box(self.found.boxes.corners[row].clip(0, 1).tolist(), name))

@@ -96,7 +96,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
     loss: cross-entropy of each pointer; figures: exact sequences, single pointers and loss of held-out sets.
     """
 
-    aliases = ("convex hull", "pointing at inputs", "sorting with a network", "travelling salesman problem")
+    aliases = ("convex hull", "pointing at inputs", "sorting by pointing", "travelling salesman problem")
     reads, gives, model = "points", "pointers", "pointer_network"
     unit, loss_unit = "pointers", "nats per pointer"
     figures = FIGURES
