@@ -171,6 +171,8 @@ def test_drawn_batches_follow_from_seed_and_number() -> None:
         assert torch.equal(first[n].points, again[n].points) and torch.equal(first[n].wanted, again[n].wanted)
     assert not torch.equal(first[0].points, first[1].points[:, : first[0].points.shape[1]])
     assert not torch.equal(first[0].points.flatten()[:10], other[0].points.flatten()[:10])
+    later = first[3 + len(first)].points
+    assert later.shape != first[3].points.shape or not torch.equal(later, first[3].points), "no set comes again"
     assert {first[n].points.shape[1] for n in range(30)} == {5, 6, 7} and first.largest().points.shape[1] == 7
 
 
