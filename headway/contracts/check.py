@@ -148,7 +148,7 @@ def check_model(entry: Entry, kind: Kind, many: bool = False) -> Iterator[Result
 
 def contracts_for(kind: Kind) -> list[tuple[tuple[Contract, ...], str]]:
     """The contracts of models, and for each group why it does not apply to this kind, if it does not."""
-    padded = kind[0] in ("tokens", "sets") and kind[1] != "next token"
+    padded = KINDS[kind].examples().lengths is not None
     return [
         (models.EVERY, ""),
         (models.PADDED, "" if padded else "its examples are never padded"),

@@ -14,18 +14,19 @@ from headway.data.batches import PairBatches
 Kind = tuple[str, str]  # what a model reads, and what it gives
 BATCH, VOCABULARY, CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 13, 3, 2, 7, 11
 PAD, BOS, EOS = 0, 1, 2
+QUERIES = 5
 IGNORED = -100  # the label that `cross_entropy` does not count
 
 # Whatever of these a `Config` has is set; the rest keeps its default.
 SMALL = {"width": 22, "depth": 2, "heads": 2, "inner": 17, "dropout": 0.0}
-SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3, "inducing": 3}
+SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3, "inducing": 3, "queries": QUERIES}
 # Whatever of these a constructor names is given, as a task would do.
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
-SIZES |= {"features": CHANNELS * HEIGHT * ACROSS}
+SIZES |= {"features": CHANNELS * HEIGHT * ACROSS, "coordinates": 2}
 EACH = ("one per position", "one per node")  # what is given by `states` and `tag_logits`
 HEADS = {
-    "outputs": ("one vector",),
+    "outputs": ("one vector", "boxes"),
     "tags": EACH,
 }  # which sizes make a head, and for what the model then gives
 
@@ -153,6 +154,26 @@ def told_apart(length: int = 5) -> Examples:
     return batch
 
 
+def pointed(sizes: tuple[int, ...] = (7, 4, 2)) -> Examples:
+    """Sets of points, and the first half of them in a random order as what should be chosen; then the end, which is 0."""
+    generator = torch.Generator().manual_seed(11)
+    count, most, length = len(sizes), max(sizes), max(sizes) // 2 + 1
+    points = torch.rand(count, most, SIZES["coordinates"], generator=generator)
+    wanted, given = torch.full((count, length), IGNORED), torch.zeros(count, length, dtype=torch.long)
+    for row, size in enumerate(sizes):
+        order = torch.randperm(size, generator=generator)[: size // 2] + 1
+        wanted[row, : len(order)] = given[row, 1 : len(order) + 1] = order
+        wanted[row, len(order)] = 0
+    keep = torch.arange(most) < torch.tensor(sizes)[:, None]
+    return Examples((points, keep, given), wanted, tuple((n, n, n // 2 + 1) for n in sizes))
+
+
+def annotated(count: int = BATCH) -> Examples:
+    """Pictures, and a class for each query."""
+    classes = (torch.arange(count)[:, None] + torch.arange(QUERIES)) % (CLASSES + 1)
+    return Examples(pictures(count).inputs, classes)
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the examples of a kind of model come from: a batch of three, a batch to be learned by heart, and the rate for that."""
@@ -174,6 +195,8 @@ KINDS: dict[Kind, Source] = {
     ("sets", "one vector"): Source(sets, lambda: sets(7), 0.01),
     ("graphs", "one vector"): Source(graphs, lambda: graphs(7), 0.01),
     ("graphs", "one per node"): Source(lambda: graphs(of_nodes=True), lambda: graphs(2, of_nodes=True), 0.01),
+    ("points", "pointers"): Source(pointed, lambda: pointed((7, 5, 4, 3)), 0.01),
+    ("pictures", "boxes"): Source(annotated, lambda: annotated(4), 0.01),
 }
 
 

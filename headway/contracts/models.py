@@ -24,7 +24,9 @@ from headway.models.classifier import Classifier
 from headway.models.decoder import LanguageModel
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.models.graph_network import NodeReader
+from headway.models.pointing import Pointing
 from headway.models.reader import Reader
+from headway.models.set_predictor import SetPredictor
 from headway.models.weights import load_tensors, saved_tensors
 
 PROTOCOLS: dict[str, type] = {
@@ -33,7 +35,10 @@ PROTOCOLS: dict[str, type] = {
     "one vector": Classifier,
     "one per position": Reader,
     "one per node": NodeReader,
+    "pointers": Pointing,
+    "boxes": SetPredictor,
 }
+LEAST_LOG = -1e4  # in place of the logarithm of zero
 STEPS = 500  # in which a model must learn one batch by heart
 
 
@@ -50,12 +55,20 @@ class Case:
         return KINDS[self.kind].examples()
 
     def hidden(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
-        """What the model gives of this kind, before its head."""
+        """What the model gives of this kind, before its head; of one that points, the probabilities, for it has no head."""
+        if self.kind[1] == "pointers":
+            return model(*inputs).exp()
         return model.states(*inputs) if self.kind[1] in EACH else model(*inputs)
 
     def logits(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
+        if self.kind[1] == "pointers":
+            return model(*inputs).clamp(min=LEAST_LOG)  # of padding it is -inf
         hidden = self.hidden(model, inputs)
         return model.tag_logits(hidden) if self.kind[1] in EACH else model.logits(hidden)
+
+    def further(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
+        """What other heads give, summed: the boxes beside the classes."""
+        return model.boxes(self.hidden(model, inputs)).sum() if self.kind[1] == "boxes" else torch.zeros(())
 
     @property
     def config(self) -> Any:
@@ -202,7 +215,10 @@ def padding_does_not_change_the_answer(case: Case) -> None:
         together = positions(case.hidden(model, inputs))
         for row in range(BATCH):
             alone = positions(case.hidden(model, batch.alone(row)))
-            require_equal(together[row : row + 1, : alone.shape[1]], alone, f"when row {row} was padded")
+            counted = together[
+                row : row + 1, : alone.shape[1], : alone.shape[2]
+            ]  # pointers have a column for each input
+            require_equal(counted, alone, f"when row {row} was padded")
 
 
 def every_token_is_read(case: Case) -> None:
@@ -224,7 +240,8 @@ def every_token_is_read(case: Case) -> None:
 def every_parameter_gets_a_gradient(case: Case) -> None:
     """Every parameter gets a gradient."""
     model, batch = case.scattered(), KINDS[case.kind].to_learn()
-    F.cross_entropy(case.logits(model.train(), batch.inputs).flatten(0, -2), batch.wanted.flatten()).backward()
+    named = F.cross_entropy(case.logits(model.train(), batch.inputs).flatten(0, -2), batch.wanted.flatten())
+    (named + case.further(model, batch.inputs)).backward()
     silent = [f"`{name}`" for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().max() > 1e-9]
     if silent:
         raise Broken(f"{', '.join(silent)} got none")

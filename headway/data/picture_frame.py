@@ -73,17 +73,24 @@ class Frame:
             grey = "the picture is in colour and was made grey, like those of training"
             coloured = self.channels == 1 and mode in ("RGB", "RGBA", "P", "CMYK", "YCbCr")
             notes.append((made,) * (size != (self.width, self.height)) + (grey,) * coloured)
-        raise_all(problems, DataError, "cannot classify", f"give the paths of pictures: {' '.join(SUFFIXES)}.")
+        raise_all(problems, DataError, "cannot read the pictures", f"give the paths of pictures: {' '.join(SUFFIXES)}.")
         return images, notes
 
 
 def resize(pictures: Pictures, height: int, width: int, channels: int) -> Pictures:
+    """The pictures in another size, grey or in colour."""
+    return replace(pictures, images=resize_images(pictures.images, height, width, channels))
+
+
+def resize_images(
+    images: UInt8[np.ndarray, "n y x c"], height: int, width: int, channels: int
+) -> UInt8[np.ndarray, "n _ _ _"]:
     """Each picture in another size (bilinear, as files are read), grey or in colour; as it is if it is so already."""
-    if pictures.images.shape[1:] == (height, width, channels):
-        return pictures
-    made = np.zeros((len(pictures), height, width, channels), dtype=np.uint8)
-    for i, image in enumerate(pictures.images):
+    if images.shape[1:] == (height, width, channels):
+        return images
+    made = np.zeros((len(images), height, width, channels), dtype=np.uint8)
+    for i, image in enumerate(images):
         picture = Image.fromarray(image[..., 0] if image.shape[2] == 1 else image)
         picture = picture.convert("L" if channels == 1 else "RGB").resize((width, height), Image.Resampling.BILINEAR)
         made[i] = np.asarray(picture).reshape(height, width, channels)
-    return replace(pictures, images=made)
+    return made

@@ -183,7 +183,8 @@ def draw_matrix(matrix: Matrix) -> str:
 @draw.register
 def draw_gallery(gallery: Gallery) -> str:
     cells = "".join(f"<div>{picture_svg(p)}<small>{escape(p.caption)}</small></div>" for p in gallery.pictures)
-    return figure(gallery, f'<div class="gallery">{cells}</div>', wide=True)
+    large = " large" * any(p.boxes for p in gallery.pictures)  # boxes and their names need room
+    return figure(gallery, f'<div class="gallery{large}">{cells}</div>', wide=True)
 
 
 def picture_svg(picture: Picture) -> str:

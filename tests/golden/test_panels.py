@@ -65,7 +65,7 @@ def test_a_matrix_has_a_square_for_each_number() -> None:
     drawn = svg(Matrix("Confusion", ("a", EVIL), ("a", "b"), values, "true", "predicted"))
     squares = list(drawn.iter("rect"))
     assert [float(s.get("fill-opacity", "")) for s in squares] == pytest.approx([1.0, 0.0, 0.0, (2 / 5) ** 0.5], abs=1e-3)
-    assert [t.text for t in drawn.iter("title")][0] == "a → a: 5"
+    assert next(t.text for t in drawn.iter("title")) == "a → a: 5"
 
 
 def test_pictures_are_unchanged_inside_the_page() -> None:

@@ -1,0 +1,82 @@
+"""Pictures with boxes: from a person's folders, or drawn, to a part to learn from and parts that are held out, kept in the run."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from headway.core.errors import RunError
+from headway.core.files import read_note, read_tensors, write_tensors
+from headway.data.annotated_files import read_annotated
+from headway.data.annotated_pictures import AnnotatedPictures
+from headway.data.findings import Report
+from headway.data.picture_frame import resize_images
+from headway.tasks.folder import HELD_OUT
+from headway.tasks.labels import LabelledCorpus, set_apart
+
+
+def collect_annotated(
+    path: str, brought: Mapping[str, str], side: int | None, seed: int
+) -> LabelledCorpus[AnnotatedPictures]:
+    """Read, examine, set apart; all parts in the size and the channels of the training part."""
+    parts, reports = {}, []
+    for name, folder in {"train": path, **brought}.items():
+        parts[name], found = read_annotated(folder, side)
+        reports.append(replace(found, origin=f"{folder} ({name})") if brought else found)
+    height, width, channels = parts["train"].images.shape[1:]
+    fitted = {n: replace(p, images=resize_images(p.images, height, width, channels)) for n, p in parts.items()}
+    return apart(fitted.pop("train"), fitted, tuple(reports), seed, path)
+
+
+def apart(
+    train: AnnotatedPictures,
+    held_out: dict[str, AnnotatedPictures],
+    reports: tuple[Report, ...],
+    seed: int,
+    origin: str,
+) -> LabelledCorpus[AnnotatedPictures]:
+    """What a person did not bring is split off at random; copies of a picture stay together, in training."""
+    keys = [hashlib.blake2b(np.ascontiguousarray(image).data, digest_size=16).digest() for image in train.images]
+    train, held_out = set_apart(train, held_out, [""] * len(train), keys, seed, origin)
+    return LabelledCorpus(train, held_out, reports, "pictures")
+
+
+# -- in the run -------------------------------------------------------------------------------------------------------
+
+
+def write_held_out(parts: Mapping[str, AnnotatedPictures], folder: Path) -> None:
+    (folder / HELD_OUT).mkdir(exist_ok=True)
+    for name, part in parts.items():
+        arrays = {"images": part.images, "boxes": part.boxes, "labels": part.labels, "owners": part.owners}
+        tensors = {key: torch.from_numpy(np.ascontiguousarray(array)) for key, array in arrays.items()}
+        note = json.dumps({"classes": part.classes, "names": part.names}, ensure_ascii=False)
+        write_tensors(folder / HELD_OUT / f"{name}.safetensors", tensors, note)
+
+
+def read_held_out(folder: Path) -> dict[str, AnnotatedPictures]:
+    """The parts that the run keeps; a damaged file is reported."""
+    hint = "restore the file from a copy, or train again."
+    parts: dict[str, AnnotatedPictures] = {}
+    for path in sorted((folder / HELD_OUT).glob("*.safetensors")):
+        tensors = read_tensors(path)
+        try:
+            note = json.loads(read_note(path))
+            images, boxes, labels, owners = (tensors[key].numpy() for key in ("images", "boxes", "labels", "owners"))
+            classes, names = tuple(note["classes"]), tuple(note["names"])
+            found = AnnotatedPictures(images, boxes, labels, owners, classes, names, str(path))
+            whole = found.images.ndim == 4 and len(found.names) == len(found) > 0
+            whole = whole and found.boxes.shape == (len(found.labels), 4) and len(found.labels) == len(found.owners)
+            whole = whole and bool((found.owners < len(found)).all() and (np.diff(found.owners) >= 0).all())
+            whole = whole and bool((found.labels < len(found.classes)).all())
+        except (ValueError, KeyError, TypeError) as problem:
+            raise RunError(f"`{path}` is damaged: {problem}", hint) from problem
+        if not whole:
+            raise RunError(f"`{path}` is damaged: pictures, boxes and names do not fit together", hint)
+        parts[path.stem] = found
+    if "validation" not in parts:
+        raise RunError(f"`{folder / HELD_OUT / 'validation.safetensors'}` is missing", hint)
+    return parts

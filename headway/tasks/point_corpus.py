@@ -1,0 +1,140 @@
+"""Sets of points: drawn or from a person's table, with parts that are held out and kept in the run."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from headway.core.errors import DataError, RunError
+from headway.core.files import read_note, read_tensors, write_tensors
+from headway.core.seeds import derive
+from headway.data.findings import Report
+from headway.data.point_problems import draw
+from headway.data.point_sets import Columns, PointSets, examine_sets, read_sets
+from headway.data.table import read_table
+from headway.tasks.folder import HELD_OUT
+from headway.tasks.labels import set_apart
+
+DRAWN = {"validation": 500, "test": 1000}  # sets of the held-out parts
+Names = tuple[str | None, ...]  # columns that a person named: set, x, y, order
+
+
+@dataclass(frozen=True)
+class PointCorpus:
+    """Sets to learn from (None: they are drawn anew for every step) and the parts to be judged by."""
+
+    train: PointSets | None
+    held_out: dict[str, PointSets]
+    reports: tuple[Report, ...]
+
+    @property
+    def sets(self) -> PointSets:
+        """Those to learn from, or some that are drawn like them."""
+        return self.train or self.held_out["validation"]
+
+    @cached_property
+    def fingerprint(self) -> dict[str, str]:
+        parts = ({"train": self.train} if self.train else {}) | self.held_out
+        return {name: f"{len(part):,} sets, sha256 {part.fingerprint[:16]}" for name, part in parts.items()}
+
+    def describe(self) -> str:
+        parts = ", ".join(f"{len(part):,} for {name}" for name, part in self.held_out.items())
+        learning = f"{len(self.train):,} sets" if self.train else f"{self.sets.origin}, drawn anew for every step"
+        return "\n".join([*(report.text() for report in self.reports), f"learning from {learning}; held out: {parts}"])
+
+
+def collect_drawn(kind: str, sizes: range, seed: int) -> PointCorpus:
+    return PointCorpus(None, {part: draw_sets(kind, sizes, count, seed, part) for part, count in DRAWN.items()}, ())
+
+
+def draw_sets(kind: str, sizes: range, count: int, seed: int, part: str) -> PointSets:
+    """`count` sets with their answers: a function of the seed and the name of the part."""
+    random = np.random.default_rng(derive(seed, "held out", part))
+    points: list[np.ndarray] = []
+    orders: list[np.ndarray] = []
+    for size, times in zip(
+        sizes, np.bincount(random.integers(0, len(sizes), count), minlength=len(sizes)), strict=True
+    ):
+        some, answers = draw(kind, int(times), size, random)
+        points += list(some)
+        orders += list(answers)
+    mixed = random.permutation(count)
+    span = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+    names = tuple(str(number) for number in range(1, count + 1))
+    return PointSets(
+        tuple(points[i] for i in mixed), tuple(orders[i] for i in mixed), names, f"{kind} of {span} points"
+    )
+
+
+def collect_table(path: str, named: Names, brought: Mapping[str, str], seed: int) -> PointCorpus:
+    parts = {name: read_given(file, named, ordered=True) for name, file in {"train": path, **brought}.items()}
+    reports = tuple(examine_sets(part) for part in parts.values())
+    train = parts.pop("train")
+    keys = [points.tobytes() for points in train.points]
+    train, held_out = set_apart(train, parts, [""] * len(train), keys, seed, path)
+    return PointCorpus(train, held_out, reports)
+
+
+def read_given(path: str, named: Names, *, ordered: bool) -> PointSets:
+    """The sets of a table; without `ordered` what should be chosen is not read."""
+    set_, x, y, order = named
+    columns = Columns(set_ or "set", x or "x", y, (order or "order") if ordered else None)
+    if y is None and "y" in read_table(path, columns.wanted).columns:
+        columns = replace(columns, y="y")
+    return read_sets(path, columns)
+
+
+def guess_columns(path: str) -> bool:
+    """Whether this is a table of points with an order."""
+    try:
+        return {"set", "x", "order"} <= set(read_table(path, ()).columns)
+    except DataError:
+        return False
+
+
+# -- in the run -------------------------------------------------------------------------------------------------------
+
+
+def write_held_out(parts: Mapping[str, PointSets], folder: Path) -> None:
+    (folder / HELD_OUT).mkdir(exist_ok=True)
+    for name, part in parts.items():
+        sizes, lengths = ([len(row) for row in rows] for rows in (part.points, part.orders))
+        tensors = {"points": torch.from_numpy(np.concatenate(part.points)), "sizes": torch.tensor(sizes)}
+        tensors |= {"orders": torch.from_numpy(np.concatenate(part.orders)), "lengths": torch.tensor(lengths)}
+        note = json.dumps({"names": part.names, "origin": Path(part.origin).name}, ensure_ascii=False)
+        write_tensors(folder / HELD_OUT / f"{name}.safetensors", tensors, note)
+
+
+def read_held_out(folder: Path) -> dict[str, PointSets]:
+    """The parts that the run keeps; a damaged file is reported."""
+    hint = "restore the file from a copy, or train again."
+    parts: dict[str, PointSets] = {}
+    for path in sorted((folder / HELD_OUT).glob("*.safetensors")):
+        tensors = read_tensors(path)
+        try:
+            note = json.loads(read_note(path))
+            points, orders = (
+                tuple(np.split(tensors[rows].numpy(), tensors[counts].cumsum(0)[:-1].numpy()))
+                for rows, counts in (("points", "sizes"), ("orders", "lengths"))
+            )
+            found = PointSets(points, orders, tuple(note["names"]), note["origin"])
+            whole = len(points) == len(orders) == len(found.names) > 0 and all(map(fits, points, orders))
+        except (ValueError, KeyError, TypeError) as problem:
+            raise RunError(f"`{path}` is damaged: {problem}", hint) from problem
+        if not whole:
+            raise RunError(f"`{path}` is damaged: points, orders and names do not fit together", hint)
+        parts[path.stem] = found
+    if "validation" not in parts:
+        raise RunError(f"`{folder / HELD_OUT / 'validation.safetensors'}` is missing", hint)
+    return parts
+
+
+def fits(points: np.ndarray, order: np.ndarray) -> bool:
+    """Whether the order names points of the set, each once."""
+    return (
+        points.ndim == 2 and len(set(order.tolist())) == len(order) and set(order.tolist()) <= set(range(len(points)))
+    )
