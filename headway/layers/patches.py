@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -36,6 +37,9 @@ class EarlyConvolutions(nn.Module):
     Neighbouring patches overlap, which helps a small Transformer on small data. Xiao et al. 2021, "Early convolutions
     help Transformers see better", https://arxiv.org/abs/2106.14881 (there with batch normalisation); Hassani et al.
     2021, https://arxiv.org/abs/2104.05704, call it a convolutional tokenizer.
+
+    channels   numbers of one pixel
+    patch      p, a power of two; others are rounded up
     """
 
     def __init__(self, channels: int, width: int, patch: int) -> None:
@@ -43,7 +47,7 @@ class EarlyConvolutions(nn.Module):
         steps = max(1, math.ceil(math.log2(patch)))
         sizes = [channels, *(max(1, width >> (steps - i)) for i in range(1, steps)), width]
         self.stages = nn.ModuleList(
-            nn.Conv2d(i, o, 3, stride=2 if patch > 1 else 1, padding=1) for i, o in zip(sizes, sizes[1:], strict=False)
+            nn.Conv2d(i, o, 3, stride=2 if patch > 1 else 1, padding=1) for i, o in pairwise(sizes)
         )
         self.project = nn.Conv2d(width, width, 1)
 

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -31,7 +32,8 @@ class Config:
 class GroupCNN(nn.Module):
     """Group-equivariant CNN (p4): features turn with the picture, and the class stays the same for every quarter turn.
 
-        x_1 = relu(lift(x))    x_l = relu(K_l * pool(x_{l-1}))    g = max_yx max_r x_depth    h = relu(V g + a)    p(class) = softmax(W h + b)
+        x_1 = relu(lift(x))    x_l = relu(K_l * pool(x_{l-1}))    g = max_yxr x_depth    h = relu(V g + a)
+        p(class) = softmax(W h + b)
 
     Convolutions over the four orientations r (`layers/convolutions/group_convolution.py`): a picture turned by 90 degrees
     turns every feature map and moves its orientations up by one. The maximum over orientations and places forgets both,
@@ -47,9 +49,7 @@ class GroupCNN(nn.Module):
         c = self.config = config
         self.lifting = Lifting(channels, c.filters, c.kernel, Same())
         sizes = [c.filters * 2**stage for stage in range(c.depth)]
-        self.stages = nn.ModuleList(
-            GroupConvolution(i, o, c.kernel, Same()) for i, o in zip(sizes, sizes[1:], strict=False)
-        )
+        self.stages = nn.ModuleList(GroupConvolution(i, o, c.kernel, Same()) for i, o in pairwise(sizes))
         self.full, self.dropout, self.head = (
             nn.Linear(sizes[-1], c.width),
             Dropout(c.dropout),

@@ -35,7 +35,8 @@ class Config:
 class NonLocalNet(nn.Module):
     """Non-local network: a convolutional network in which every pixel of a feature map also looks at all others.
 
-        y_l = pool(phi(K_l * x_{l-1} + b_l))    x_l = y_l + norm(W_l attention(y_l))    h = phi(V vec(x_depth) + a)    p(class) = softmax(W h + b)
+        y_l = pool(phi(K_l * x_{l-1} + b_l))    x_l = y_l + norm(W_l attention(y_l))    h = phi(V vec(x_depth) + a)
+        p(class) = softmax(W h + b)
 
     A filter sees its neighbourhood, the non-local block behind each stage (`layers/attention/non_local.py`) the whole
     picture. The blocks start as the identity, so the network starts as `cnn`. Wang, Girshick, Gupta, He 2018, "Non-local

@@ -28,7 +28,7 @@ class ResidualMLP(nn.Module):
 
         h_0 = V vec(x) + a        h_l = h_{l-1} + W_l2 relu(W_l1 norm(h_{l-1}) + b_l1) + b_l2        p(class) = softmax(W norm(h_depth) + b)
 
-    The last matrix of each block starts at zero: the network begins as a linear one, and its gradient passes unchanged
+    The last matrix and bias of each block start at zero: the network begins as a linear one, and its gradient passes unchanged
     through all blocks. He et al. 2015, https://arxiv.org/abs/1512.03385, without convolutions; norm is layer
     normalisation. Lecture C, section 2.3.
     """
@@ -46,6 +46,7 @@ class ResidualMLP(nn.Module):
         self.head = nn.Linear(c.width, outputs)
         for block in self.blocks:
             nn.init.zeros_(block.down.weight)
+            nn.init.zeros_(block.down.bias)
 
     def forward(self, x: Float[Tensor, "b *_"]) -> Float[Tensor, "b d"]:
         h = self.first(x.flatten(1))

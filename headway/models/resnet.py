@@ -54,10 +54,11 @@ class ResidualBlock(nn.Module):
 class ResNet(nn.Module):
     """Residual network: blocks that learn what to add to their input, so that deep networks train as easily as shallow ones.
 
-        x_0 = K * x    x_l = x_{l-1} + K_l2 * relu(norm(K_l1 * relu(norm(x_{l-1}))))    h = mean_yx relu(norm(x_L))    p(class) = softmax(W h + b)
+        x_0 = K * x    x_l = x_{l-1} + K_l2 * relu(norm(K_l1 * relu(norm(x_{l-1}))))    h = mean_yx relu(norm(x_L))
+        p(class) = softmax(W h + b)
 
     He et al. 2015, "Deep residual learning for image recognition", https://arxiv.org/abs/1512.03385, in its plan for small
-    pictures (section 4.2: 2 depth blocks + 2 layers, filters double where the picture halves), with the pre-activation of
+    pictures (section 4.2: 2 x depth x blocks + 2 layers; filters double where the picture halves), with the pre-activation of
     He et al. 2016, https://arxiv.org/abs/1603.05027; lectures C and D.
     """
 

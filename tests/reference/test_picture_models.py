@@ -23,7 +23,7 @@ def pictures(count: int = 4, channels: int = 2, height: int = 7, width: int = 11
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @torch.no_grad()
 def test_mlp_is_its_equation(activation: str, depth: int) -> None:
-    net = MLP(mlp.Config(width=13, depth=depth, activation=activation), 2, 7, 11, 3).eval()  # type: ignore[arg-type]
+    net = MLP(mlp.Config(width=13, depth=depth, activation=activation), 2 * 7 * 11, 3).eval()  # type: ignore[arg-type]
     for p in net.parameters():
         p.add_(0.2 * torch.randn(p.shape))
     x = pictures()
@@ -39,7 +39,7 @@ def test_mlp_is_its_equation(activation: str, depth: int) -> None:
 def test_mlp_keeps_the_size_of_what_passes_through_twenty_layers() -> None:
     """He's first weights keep the second moment: within a factor of 2 after 20 layers, where 1/n leaves 2^-20."""
     torch.manual_seed(3)
-    net = MLP(mlp.Config(width=512, depth=20, dropout=0.0), 1, 16, 16, 3).eval()
+    net = MLP(mlp.Config(width=512, depth=20, dropout=0.0), 16 * 16, 3).eval()
     x = torch.randn(64, 1, 16, 16)
     assert 0.5 < net(x).square().mean().item() / x.square().mean().item() < 2.0
 
@@ -86,7 +86,7 @@ def test_a_stage_of_a_cnn_moves_with_its_picture() -> None:
 @torch.no_grad()
 def test_the_order_of_pixels_means_nothing_to_an_mlp() -> None:
     """Pixels and the columns of the first matrix, both in another order: the answers are the same."""
-    net, x, order = MLP(mlp.Config(width=13, depth=2), 1, 4, 6, 3).eval(), pictures(5, 1, 4, 6), torch.randperm(24)
+    net, x, order = MLP(mlp.Config(width=13, depth=2), 4 * 6, 3).eval(), pictures(5, 1, 4, 6), torch.randperm(24)
     before = net(x)
     net.layers[0].weight.copy_(net.layers[0].weight[:, order])
     torch.testing.assert_close(net(x.flatten(1)[:, order].view_as(x)), before, **CLOSE)
