@@ -56,7 +56,8 @@ class ViT(nn.Module):
         super().__init__()
         c = self.config = config
         self.patches = TOKENS[c.tokens](channels, c.width, c.patch)
-        self.position = Learned(c.width, 1 + -(-height // c.patch) * -(-width // c.patch))  # P
+        self.grid = (-(-height // c.patch), -(-width // c.patch))  # rows and columns of patches
+        self.position = Learned(c.width, 1 + self.grid[0] * self.grid[1])  # P
         self.token = nn.Parameter(0.02 * torch.randn(1, c.width))  # c
         self.blocks = nn.ModuleList(
             Block(c.width, Multihead(c.width, c.heads), Feedforward(c.width, c.inner, gelu), PreNorm, c.dropout)

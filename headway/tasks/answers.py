@@ -105,6 +105,13 @@ class Predictions:
         name = self.names
         return tuple((show(i), name[self.predicted[i]], name[self.true[i]], f"{confidence[i]:.3f}") for i in rows)
 
+    def worst(self, count: int) -> tuple[Int[np.ndarray, "_"], list[str]]:
+        """The wrong answers that the model was surest of: which examples, and "true → answer (confidence)" of each."""
+        found = confident_errors(self.probabilities, self.true, count)
+        rows = np.array([mistake.example for mistake in found], dtype=np.int64)
+        names, sure = self.names, self.probabilities.max(1)
+        return rows, [f"{names[self.true[i]]} → {names[self.predicted[i]]} ({sure[i]:.2f})" for i in rows]
+
     def validation(self, show: Callable[[int], str]) -> Validation:
         right, loss = accuracy(self.predicted, self.true).value, self.loss
         figures = {"accuracy": right, "macro F1": macro_f1(self.predicted, self.true), "loss": loss}

@@ -21,7 +21,9 @@ from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
 from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.panels import Panel
 from headway.tasks.picture_models import sized_for_pictures
+from headway.tasks.picture_panels import WORST, explain_picture, worst_errors
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.sizing import gentler
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
@@ -188,7 +190,12 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         self, model: Classifier, name: str, part: Pictures, batches: PictureBatches, sizes: dict[str, int]
     ) -> Judgement:
         found, majority = Predictions.of(model, batches, self.classes.names), self.classes.majority
-        return found.judgement(name, majority, lambda i: part.names[i], sizes, "pictures", [])
+        judgement = found.judgement(name, majority, lambda i: part.names[i], sizes, "pictures", [])
+        rows, captions = found.worst(WORST)
+        errors = batches.at(rows).inputs[0].to(next(iter(model.parameters())).device)
+        return replace(
+            judgement, panels=(*judgement.panels, *worst_errors(model, batches.images[rows], errors, captions))
+        )
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
         path = data.folder or data.npz or data.idx
@@ -206,7 +213,7 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         return lambda: model.logits(model(torch.zeros(shape, device=device))), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
-        return [f"classify {folder} picture.png", f"evaluate {folder} --folder test/"]
+        return [f"classify {folder} picture.png", f"inspect {folder} picture.png", f"evaluate {folder} --folder test/"]
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
@@ -216,3 +223,11 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         unknown = np.zeros(len(images), dtype=np.int64)  # the true classes are not known, and not asked for
         batches = PictureBatches(images, unknown, rows=BATCH, seed=0, frame=self.frame)
         return Predictions.of(model, batches, self.classes.names).classified(notes)
+
+    def explain(self, model: Classifier, given: str) -> list[Panel]:
+        """Which pixels of a picture count, what the model attends to, its first filters and their answers."""
+        (pixels,), _ = self.frame.read([given])
+        scaled = self.frame.scale(pixels[None]).to(next(iter(model.parameters())).device)
+        (found,) = self.classify(model, [given])
+        likely = list(found.probabilities.items())[:3]
+        return explain_picture(model, pixels, scaled, ", ".join(f"{name} {p:.2f}" for name, p in likely))
