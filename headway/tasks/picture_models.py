@@ -42,4 +42,13 @@ def sized_for_pictures(chosen: Choice, count: int, side: int, minutes: float | N
     width, depth = dials.get("width", 64), dials.get("depth")
     assert isinstance(width, int) and (depth is None or isinstance(depth, int))
     rest = {name: value for name, value in dials.items() if name not in ("width", "depth")}
-    return sized(chosen, width=width, depth=depth, inner=2, head_width=16, dropout=(0.3, 0.2, 0.1)[grade], more=rest)
+    light = chosen.name in ("vit", "swin", "mlp_mixer")  # dropout on every sublayer, not once before the head
+    return sized(
+        chosen,
+        width=width,
+        depth=depth,
+        inner=2,
+        head_width=16,
+        dropout=0.1 if light else (0.3, 0.2, 0.1)[grade],
+        more=rest,
+    )
