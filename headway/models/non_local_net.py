@@ -35,7 +35,7 @@ class Config:
 class NonLocalNet(nn.Module):
     """Non-local network: a convolutional network in which every pixel of a feature map also looks at all others.
 
-        y_l = pool(phi(K_l * x_{l-1} + b_l))    x_l = y_l + norm(W_l attention(y_l))    h = phi(V vec(x_depth) + a)
+        y_l = phi(pool(K_l * x_{l-1} + b_l))    x_l = y_l + norm(W_l attention(y_l))    h = phi(V vec(x_depth) + a)
         p(class) = softmax(W h + b)
 
     A filter sees its neighbourhood, the non-local block behind each stage (`layers/attention/non_local.py`) the whole

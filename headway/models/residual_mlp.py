@@ -41,10 +41,11 @@ class ResidualMLP(nn.Module):
         c = self.config = config
         self.first = nn.Linear(features, c.width)
         self.around = nn.ModuleList(PreNorm(c.width, c.dropout) for _ in range(c.depth))
-        self.blocks = nn.ModuleList(Feedforward(c.width, c.inner) for _ in range(c.depth))
+        blocks = [Feedforward(c.width, c.inner) for _ in range(c.depth)]
+        self.blocks = nn.ModuleList(blocks)
         self.norm, self.dropout = PreNorm.final(c.width), Dropout(c.dropout)
         self.head = nn.Linear(c.width, outputs)
-        for block in self.blocks:
+        for block in blocks:
             nn.init.zeros_(block.down.weight)
             nn.init.zeros_(block.down.bias)
 

@@ -121,7 +121,12 @@ def test_what_is_drawn_follows_from_the_number_of_the_batch() -> None:
         assert torch.equal(a.inputs[0], b.inputs[0]) and torch.equal(a.labels, b.labels) and a.mixed and b.mixed
         assert all(torch.equal(p, q) for p, q in zip(a.mixed, b.mixed, strict=True))
         assert not torch.equal(a.inputs[0], c.inputs[0]) and torch.equal(a.labels, plain[number].labels)
-    assert not torch.equal(one[0].inputs[0], one[3].inputs[0])
+    for change in ("noise=0.1", "mixup=0.2"):
+        copies = batches(change)
+        copies.images = np.repeat(images[:1], 40, 0)  # of one picture, so that their order makes no difference
+        first, later = copies[0], copies[3]
+        differs = later.mixed and first.mixed and not torch.equal(first.mixed[1], later.mixed[1])
+        assert differs or not torch.equal(first.inputs[0], later.inputs[0]), "every epoch changes them anew"
     judged = zip(one.in_order(), plain.in_order(), strict=True)
     assert all(torch.equal(a.inputs[0], b.inputs[0]) and a.mixed is None for (_, a), (_, b) in judged)
 
