@@ -2,7 +2,7 @@
 
 import math
 
-from headway.core.config import Choice, Value
+from headway.core.config import Choice
 from headway.tasks.sizing import sized
 
 SHORT = 5.0  # minutes below which a deep convolutional network would see too few pictures
@@ -25,7 +25,7 @@ def sized_for_pictures(chosen: Choice, count: int, side: int, minutes: float | N
     slow = grade == 0 or (minutes is not None and minutes < SHORT)
     stages = {"depth": halvings + (side >= 16), "blocks": 1 if slow else 2, "layers": 3 if slow else 4}
     filters = {"filters": 32 if side <= 32 and grade else 16, "kernel": 5 if 16 <= side <= 32 else 3}
-    own: dict[str, dict[str, Value]] = {
+    own: dict[str, dict[str, int]] = {
         "cnn": {**filters, "width": (64, 128, 128)[grade], "depth": halvings},
         "non_local_net": {**filters, "width": (64, 128, 128)[grade], "depth": halvings},
         "resnet": {**stages, "filters": 16 if slow else 32},
@@ -39,14 +39,12 @@ def sized_for_pictures(chosen: Choice, count: int, side: int, minutes: float | N
         "mlp": {"width": 256},
     }
     dials = own.get(chosen.name, {})
-    width, depth = dials.get("width", 64), dials.get("depth")
-    assert isinstance(width, int) and (depth is None or isinstance(depth, int))
     rest = {name: value for name, value in dials.items() if name not in ("width", "depth")}
     light = chosen.name in ("vit", "swin", "mlp_mixer")  # dropout on every sublayer, not once before the head
     return sized(
         chosen,
-        width=width,
-        depth=depth,
+        width=dials.get("width", 64),
+        depth=dials.get("depth"),
         inner=2,
         head_width=16,
         dropout=0.1 if light else (0.3, 0.2, 0.1)[grade],

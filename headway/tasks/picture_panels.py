@@ -6,7 +6,7 @@ rollout      R = prod_l (mean_h A_l + I) / 2, the row of the class      Abnar & 
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -143,11 +143,12 @@ def rollout(maps: Sequence[Float[Tensor, "h t t"]]) -> Float[Tensor, "t t"]:
 # -- the first layer ---------------------------------------------------------------------------------------------------
 
 
-def first_layer(model: Any, scaled: Float[Tensor, "1 c y x"]) -> list[Panel]:
+def first_layer(model: Classifier, scaled: Float[Tensor, "1 c y x"]) -> list[Panel]:
     """The filters that read the picture itself, and what they answer. The units of a full layer are filters as large as the picture."""
-    layer = next(m for m in model.modules() if isinstance(getattr(m, "weight", None), Tensor) and m.weight.dim() > 1)
-    full = layer.weight.dim() == 2
-    filters = layer.weight.detach().cpu()
+    modules = model.modules() if isinstance(model, nn.Module) else ()
+    weights = ((module, getattr(module, "weight", None)) for module in modules)
+    layer, weight = next((m, w) for m, w in weights if isinstance(w, Tensor) and w.dim() > 1)
+    full, filters = weight.dim() == 2, weight.detach().cpu()
     filters = filters.view(-1, *scaled.shape[1:]) if full else filters
     chosen = filters.flatten(1).norm(dim=1).argsort(descending=True)[:MOST].tolist()
     caption = "The weights of the first layer: grey is zero, white positive, black negative."
@@ -162,7 +163,7 @@ def first_layer(model: Any, scaled: Float[Tensor, "1 c y x"]) -> list[Panel]:
     return panels
 
 
-def output_of(model: Any, module: nn.Module, scaled: Float[Tensor, "1 c y x"]) -> Tensor:
+def output_of(model: Classifier, module: nn.Module, scaled: Float[Tensor, "1 c y x"]) -> Tensor:
     """What a part of the model gives for this picture."""
     found: list[Tensor] = []
     handle = module.register_forward_hook(lambda _module, _inputs, output: found.append(output.detach()))
