@@ -40,6 +40,7 @@ PROTOCOLS: dict[str, type] = {
 }
 LEAST_LOG = -1e4  # in place of the logarithm of zero
 STEPS = 500  # in which a model must learn one batch by heart
+CATCH_UP = 50  # batches after which running averages hold 99 % of what they average
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ def learned(case: Case) -> tuple[Any, Examples, float]:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    if saved_tensors(model).keys() != dict(model.named_parameters()).keys():
+        with torch.no_grad():  # running averages (batch norm) follow the weights: they need some batches to catch up
+            for _ in range(CATCH_UP):
+                case.hidden(model, batch.inputs)
     return model.eval(), batch, float(loss.detach())
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Int, UInt8
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from headway.core.seeds import derive
+from headway.data.augmentation import Augmentation
 from headway.data.batches import pad
 from headway.data.picture_frame import Frame
 
@@ -26,8 +27,10 @@ class LabelledBatch:
 
     inputs: tuple[Tensor, ...]
     labels: Int[Tensor, "b"]
+    mixed: tuple[Int[Tensor, "b"], Float[Tensor, "b"]] | None = None  # a second class, and the weight of the first
 
     def to(self, device: torch.device) -> "LabelledBatch":
+        """The same on a device; batches that are judged are not mixed."""
         return LabelledBatch(tuple(tensor.to(device) for tensor in self.inputs), self.labels.to(device))
 
 
@@ -79,12 +82,23 @@ class TextBatches:
 
 
 class PictureBatches:
-    """Pictures as bytes, scaled by `frame` when a batch is made, so that memory holds the bytes alone."""
+    """Pictures as bytes, scaled by `frame` when a batch is made, so that memory holds the bytes alone.
+
+    Batches by number are for training and changed by the augmentation, each time anew; those `in_order` are not.
+    """
 
     def __init__(
-        self, images: UInt8[np.ndarray, "n y x c"], labels: Int[np.ndarray, "n"], *, rows: int, seed: int, frame: Frame
+        self,
+        images: UInt8[np.ndarray, "n y x c"],
+        labels: Int[np.ndarray, "n"],
+        *,
+        rows: int,
+        seed: int,
+        frame: Frame,
+        augmentation: Augmentation | None = None,
     ) -> None:
         self.images, self.labels, self.seed, self.frame = images, labels, seed, frame
+        self.augmentation = augmentation or Augmentation()
         self.count = -(-len(images) // rows)
         self._epoch, self._parts = -1, [np.empty(0, dtype=np.int64)]
 
@@ -97,7 +111,12 @@ class PictureBatches:
         if epoch != self._epoch:
             order = np.random.default_rng(derive(self.seed, "order", epoch)).permutation(len(self.images))
             self._epoch, self._parts = epoch, np.array_split(order, self.count)
-        return self.at(self._parts[index])
+        batch, change = self.at(self._parts[index]), self.augmentation
+        pictures, mixed = change.change(batch.inputs[0], derive(self.seed, "augmentation", number)), None
+        if change.mixup:
+            pictures, other, weight = change.mix(pictures, derive(self.seed, "mixup", number))
+            mixed = (batch.labels[other], weight)
+        return LabelledBatch((pictures,), batch.labels, mixed)
 
     def at(self, rows: Rows) -> LabelledBatch:
         return LabelledBatch((self.frame.scale(self.images[rows]),), torch.from_numpy(self.labels[rows]))

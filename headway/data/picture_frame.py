@@ -51,8 +51,10 @@ class Frame:
         return resize(pictures, self.height, self.width, self.channels)
 
     def scale(self, images: UInt8[np.ndarray, "b y x c"]) -> Float[Tensor, "b c y x"]:
-        mean, deviation = (torch.tensor(value).view(-1, 1, 1) for value in (self.mean, self.deviation))
-        return (torch.from_numpy(np.moveaxis(images, 3, 1).astype(np.float32)) / 255 - mean) / deviation
+        """(byte / 255 - mean) / deviation of each channel; bytes become floats once, for the whole batch."""
+        mean, deviation = torch.tensor(self.mean), torch.tensor(self.deviation)
+        scaled = torch.from_numpy(images).to(torch.float32).sub_(255 * mean).div_(255 * deviation)
+        return scaled.movedim(3, 1)
 
     def read(self, paths: Sequence[str]) -> tuple[UInt8[np.ndarray, "b y x c"], list[tuple[str, ...]]]:
         """The pictures of these files, and what a person should know of each; all that cannot be read are reported."""

@@ -33,7 +33,10 @@ class Config:
 
 
 class Stage(nn.Module):
-    """x -> pool(phi(K * x + b)): as many rows and columns as before, then half of them (one stays one)."""
+    """x -> phi(pool(K * x + b)): as many rows and columns as before, then half of them (one stays one).
+
+    The same as pool(phi(.)) where phi never falls, as all but GELU do, and a quarter of the work for phi.
+    """
 
     def __init__(self, inputs: int, filters: int, kernel: int, activation: Any, window: tuple[int, int]) -> None:
         super().__init__()
@@ -43,13 +46,13 @@ class Stage(nn.Module):
         nn.init.zeros_(self.convolution.bias)
 
     def forward(self, x: Float[Tensor, "b c y x"]) -> Float[Tensor, "b d _ _"]:
-        return self.pooling(self.activation(self.convolution(x)))
+        return self.activation(self.pooling(self.convolution(x)))
 
 
 class CNN(nn.Module):
     """Convolutional network: stages of filters and pooling, each of which sees more of the picture, then a full layer.
 
-        x_0 = x    x_l = pool(phi(K_l * x_{l-1} + b_l))    h = phi(V vec(x_depth) + a)    p(class) = softmax(W h + b)
+        x_0 = x    x_l = phi(pool(K_l * x_{l-1} + b_l))    h = phi(V vec(x_depth) + a)    p(class) = softmax(W h + b)
 
     The plan of LeNet-5 (LeCun et al. 1998, https://doi.org/10.1109/5.726791), with zeros around the picture, ReLU and
     max pooling in place of sigmoids and averages; lecture C, chapter 4; lecture D. A filter has the same weights at

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
+from torch import Tensor
 
 from headway.data.labelled_batches import LabelledBatch, Rows
 from headway.evaluate.classification import (
@@ -44,13 +45,21 @@ class OrderedBatches(Protocol):
 
 
 def label_loss(model: Classifier, batch: LabelledBatch, smoothing: float) -> Loss:
-    """Cross-entropy of the classes, smoothed while the model trains."""
+    """Cross-entropy of the classes, smoothed while the model trains; of both classes of each example if the batch is mixed."""
     logits = model.logits(model(*batch.inputs)).float()
-    plain = F.cross_entropy(logits, batch.labels, reduction="sum")
-    if not (model.training and smoothing):
-        return Loss(plain, plain.detach(), len(batch.labels))
-    total = F.cross_entropy(logits, batch.labels, reduction="sum", label_smoothing=smoothing)
+    plain = _cross_entropy(logits, batch, 0.0)
+    total = _cross_entropy(logits, batch, smoothing) if model.training and smoothing else plain
     return Loss(total, plain.detach(), len(batch.labels))
+
+
+def _cross_entropy(logits: Float[Tensor, "b c"], batch: LabelledBatch, smoothing: float) -> Float[Tensor, ""]:
+    if batch.mixed is None:
+        return F.cross_entropy(logits, batch.labels, reduction="sum", label_smoothing=smoothing)
+    other, weight = batch.mixed
+    first, second = (
+        F.cross_entropy(logits, labels, reduction="none", label_smoothing=smoothing) for labels in (batch.labels, other)
+    )
+    return torch.lerp(second, first, weight).sum()
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,13 @@ class Predictions:
         rows = [*wrong, *doubtful][:count]
         name = self.names
         return tuple((show(i), name[self.predicted[i]], name[self.true[i]], f"{confidence[i]:.3f}") for i in rows)
+
+    def worst(self, count: int) -> tuple[Int[np.ndarray, "_"], list[str]]:
+        """The wrong answers that the model was surest of: which examples, and "true → answer (confidence)" of each."""
+        found = confident_errors(self.probabilities, self.true, count)
+        rows = np.array([mistake.example for mistake in found], dtype=np.int64)
+        names, sure = self.names, self.probabilities.max(1)
+        return rows, [f"{names[self.true[i]]} → {names[self.predicted[i]]} ({sure[i]:.2f})" for i in rows]
 
     def validation(self, show: Callable[[int], str]) -> Validation:
         right, loss = accuracy(self.predicted, self.true).value, self.loss

@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from headway.core.config import Choice, from_json, require
 from headway.core.errors import ConfigError, RunError, UsageError
 from headway.core.files import read_json, write_json
+from headway.data.augmentation import NONE, Augmentation
 from headway.data.labelled_batches import LabelledBatch, PictureBatches
 from headway.data.picture_arrays import IDX_IMAGES
 from headway.data.picture_folders import SUFFIXES
@@ -20,8 +21,11 @@ from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
 from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.panels import Panel
+from headway.tasks.picture_models import sized_for_pictures
+from headway.tasks.picture_panels import WORST, explain_picture, worst_errors
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import gentler
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Classified
 
@@ -38,9 +42,14 @@ class Data:
     validation_folder: str | None = None  # held-out pictures to choose the best weights by (default: a part)
     test_folder: str | None = None  # held-out pictures to judge the end result by (default: a part)
     size: int | None = None  # pictures are brought to this width and height in pixels (default: as most of them are)
+    augment: str | None = (
+        None  # changes of training pictures: shift=2 rotation=10 crop=0.2 flip noise=0.1 cutout=8 mixup=0.2; none (default: by size)
+    )
     smoothing: float = 0.0  # label smoothing
 
     def __post_init__(self) -> None:
+        if self.augment is not None:
+            Augmentation.parse(self.augment)
         given = [path is not None for path in (self.folder, self.npz, self.idx)]
         require(
             (sum(given) <= 1, "`--folder`, `--npz` and `--idx` exclude each other"),
@@ -94,21 +103,17 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[Pictures], base: Base | None) -> Proposal[Data]:
-        """Few pictures want a small model and much dropout; larger pictures more stages, each of which halves them."""
-        t, count, chosen = recipe.training, len(corpus.train), recipe.model or Choice(cls.model)
+        t, count = recipe.training, len(corpus.train)
         height, width = corpus.train.images.shape[1:3]
         side, grade = max(height, width), (count >= 5000) + (count >= 50_000)
-        model = sized(
-            chosen,
-            width=(64, 128, 128)[grade] if chosen.name == cls.model else 256,
-            depth=max(2, math.ceil(math.log2(side / 8))) if chosen.name == cls.model else None,
-            inner=1,
-            head_width=32,
-            dropout=(0.3, 0.2, 0.1)[grade],
-            more={"filters": 32 if side <= 32 and grade else 16, "kernel": 5 if 16 <= side <= 32 else 3},
-        )
+        model = sized_for_pictures(recipe.model or Choice(cls.model), count, side, t.minutes)
         usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
-        return Proposal(recipe.data, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
+        data = recipe.data
+        if (
+            data.augment is None
+        ):  # on smaller pictures a shift moves too much; whether a mirror image is the same is not known
+            data = replace(data, augment=f"shift={round(side / 14)} rotation=10" if min(height, width) >= 16 else NONE)
+        return Proposal(data, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Pictures], base: Base | None) -> "Images":
@@ -147,11 +152,13 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
             self.classes.numbers(part.label_names, part.origin)
         held_out = {name: self.frame.fit(part) for name, part in corpus.held_out.items()}
         write_held_out(held_out, folder)
-        return self._batches(corpus.train, batch, seed)
+        return self._batches(corpus.train, batch, seed, Augmentation.parse(self.data.augment or NONE))
 
-    def _batches(self, part: Pictures, batch: int, seed: int = 0) -> PictureBatches:
-        labels = self.classes.numbers(part.label_names, part.origin)
-        return PictureBatches(self.frame.fit(part).images, labels, rows=batch, seed=seed, frame=self.frame)
+    def _batches(
+        self, part: Pictures, batch: int, seed: int = 0, augmentation: Augmentation | None = None
+    ) -> PictureBatches:
+        images, labels = self.frame.fit(part).images, self.classes.numbers(part.label_names, part.origin)
+        return PictureBatches(images, labels, rows=batch, seed=seed, frame=self.frame, augmentation=augmentation)
 
     def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
         return label_loss(model, batch, self.data.smoothing)
@@ -183,7 +190,12 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         self, model: Classifier, name: str, part: Pictures, batches: PictureBatches, sizes: dict[str, int]
     ) -> Judgement:
         found, majority = Predictions.of(model, batches, self.classes.names), self.classes.majority
-        return found.judgement(name, majority, lambda i: part.names[i], sizes, "pictures", [])
+        judgement = found.judgement(name, majority, lambda i: part.names[i], sizes, "pictures", [])
+        rows, captions = found.worst(WORST)
+        errors = batches.at(rows).inputs[0].to(next(iter(model.parameters())).device)
+        return replace(
+            judgement, panels=(*judgement.panels, *worst_errors(model, batches.images[rows], errors, captions))
+        )
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
         path = data.folder or data.npz or data.idx
@@ -201,7 +213,7 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         return lambda: model.logits(model(torch.zeros(shape, device=device))), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
-        return [f"classify {folder} picture.png", f"evaluate {folder} --folder test/"]
+        return [f"classify {folder} picture.png", f"inspect {folder} picture.png", f"evaluate {folder} --folder test/"]
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
@@ -211,3 +223,11 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         unknown = np.zeros(len(images), dtype=np.int64)  # the true classes are not known, and not asked for
         batches = PictureBatches(images, unknown, rows=BATCH, seed=0, frame=self.frame)
         return Predictions.of(model, batches, self.classes.names).classified(notes)
+
+    def explain(self, model: Classifier, given: str) -> list[Panel]:
+        """Which pixels of a picture count, what the model attends to, its first filters and their answers."""
+        (pixels,), _ = self.frame.read([given])
+        scaled = self.frame.scale(pixels[None]).to(next(iter(model.parameters())).device)
+        (found,) = self.classify(model, [given])
+        likely = list(found.probabilities.items())[:3]
+        return explain_picture(model, pixels, scaled, ", ".join(f"{name} {p:.2f}" for name, p in likely))

@@ -1,6 +1,5 @@
 """Pictures with classes: from a person's files to a part to learn from and parts that are held out, kept in the run."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +10,7 @@ import torch
 
 from headway.core.errors import RunError
 from headway.core.files import read_note, read_tensors, write_tensors
-from headway.data.doctor_pictures import examine_pictures
+from headway.data.doctor_pictures import digests, examine_pictures
 from headway.data.picture_arrays import as_pictures, read_idx
 from headway.data.picture_files import find_parts
 from headway.data.picture_frame import resize
@@ -30,12 +29,17 @@ def collect_pictures(
         parts[name] = read_evaluated(folder, None, side)
     if len(parts) > 1:  # reports and messages name the part
         parts = {name: replace(part, origin=f"{part.origin} ({name})") for name, part in parts.items()}
-    reports = tuple(examine_pictures(part) for part in parts.values())
     height, width, channels = parts["train"].images.shape[1:]
     shape = (side, side, channels) if side else (height, width, channels)
     fitted = {name: resize(part, *shape) for name, part in parts.items()}
     train = fitted.pop("train")
-    keys = [hashlib.blake2b(np.ascontiguousarray(image).data, digest_size=16).digest() for image in train.images]
+    keys, hidden = digests(train), {key for part in fitted.values() for key in digests(part)}
+    also_held_out = np.array([key in hidden for key in keys], dtype=bool)
+    reports = tuple(
+        examine_pictures(part, held_out=also_held_out if name == "train" else None) for name, part in parts.items()
+    )
+    kept = np.flatnonzero(~also_held_out).tolist()
+    train, keys = train.select(kept), [keys[i] for i in kept]
     train, held_out = set_apart(train, fitted, train.label_names, keys, seed, path)
     return LabelledCorpus(train, held_out, reports, "pictures")
 

@@ -229,7 +229,7 @@ def _planned(
         keep_base(base, out)
     loop = _loop(task, plan, corpus, out, model)
     with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training
-        task.loss(model, moved(loop.batches.largest(), device))
+        task.loss(model.eval(), moved(loop.batches.largest(), device))  # running averages (batch norm) stay as they are
     minutes, per_epoch = recipe.training.minutes, len(loop.batches)
     seconds = _seconds_per_step(loop, minutes, progress, began) if minutes is not None else None
     plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, seconds))

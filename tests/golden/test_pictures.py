@@ -220,6 +220,17 @@ def test_the_doctor() -> None:
     assert "too little data: 8 pictures" in examine_pictures(pictures_of(images[:8], labels[:8])).text()
 
 
+def test_what_is_held_out_is_not_learned_from() -> None:
+    images, labels = noise(300), [0, 1] * 150
+    held_out = np.zeros(300, dtype=bool)
+    held_out[[4, 9]] = True
+    finding = the(report := examine_pictures(pictures_of(images, labels), held_out=held_out), "held-out")
+    assert (finding.lines, finding.action, report.kept) == ((5, 10), "dropped", 298)
+    assert "2 pictures also among the held-out pictures (pictures 5, 10): will be dropped" in report.text()
+    with pytest.raises(DataError, match="nothing is left of animals: every picture is also held out"):
+        examine_pictures(pictures_of(images, labels), held_out=np.ones(300, dtype=bool))
+
+
 def test_the_fingerprint_knows_pixels_labels_classes_and_shape() -> None:
     images = noise(4)
     changed = images.copy()
