@@ -21,7 +21,7 @@ from headway.tasks.answers import FIGURES, Predictions, label_loss
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Classified
 
@@ -107,7 +107,7 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
             dropout=(0.3, 0.2, 0.1)[grade],
             more={"filters": 32 if side <= 32 and grade else 16, "kernel": 5 if 16 <= side <= 32 else 3},
         )
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
+        usual = default_rate(t.optimizer, 5e-3) * (1.0 if base is None else gentler(count))
         return Proposal(recipe.data, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 
     @classmethod

@@ -22,7 +22,7 @@ from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.decoder import LanguageModel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.uses import Map
@@ -110,7 +110,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
             dropout=0.0,
             more={"context": context},
         )
-        usual = (8e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
+        usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
         batch = t.batch or max(context, 1536 if hurried else 4096)
         return Proposal(dataclasses.replace(data, context=context, vocabulary=size), model, batch, t.rate or usual)

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Generic, Literal, TypeVar
 
+from headway.core import registry
 from headway.core.config import Choice, from_json, require, to_json
 from headway.core.errors import ConfigError
 
 D = TypeVar("D")  # the data of a task: what a person brings
 
 Json = dict[str, object]
+NAMED = {"optimizer": "optimizers", "schedule": "schedules", "initialisation": "initialisations"}  # options that name an entry
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,15 @@ class Training:
     epochs: float | None = None  # or this often through the data
     batch: int | None = None  # the size of a batch, in units of the task (tokens, examples)
     accumulate: int = 1  # batches whose gradients make one step
-    optimizer: Literal["muon", "adamw"] = "muon"  # muon orthogonalises the updates of matrices
+    optimizer: str = "muon"  # muon, adamw, adam, rmsprop, adagrad, nesterov, heavy_ball, sgd or gradient_descent
     rate: float | None = None  # the highest learning rate
-    schedule: Literal["cosine", "inverse_root", "constant"] = "cosine"  # of the learning rate, after the warm-up
+    schedule: str = "cosine"  # of the rate after the warm-up: cosine, linear, step, exponential, inverse_root, constant
     warmup: int | None = None  # steps until the highest rate is reached
     decay: float = 0.01  # weight decay of matrices and tables
+    l1: float = 0.0  # the strength of an L1 penalty on matrices and tables
+    l2: float = 0.0  # the strength of an L2 penalty: part of the gradient, unlike decay with muon and adamw
+    beta: float = 0.0  # of beta-lasso: after each step weights below beta times l1 become zero
+    initialisation: str | None = None  # of all matrices: he_normal, glorot_uniform, orthogonal ... (default: the model's own)
     clip: float = 1.0  # the largest norm of the gradient
     average: float | None = None  # share of the running average of the weights that stays at each step
     validate: int | None = None  # steps between validations
@@ -39,7 +45,7 @@ class Training:
         wrong = [
             f.name
             for f in dataclasses.fields(self)
-            if isinstance(getattr(self, f.name), str) and f.name not in ("optimizer", "schedule")
+            if isinstance(getattr(self, f.name), str) and f.name not in NAMED
         ]
         require(*((False, f"`training.{name}` must be a number, not {getattr(self, name)!r}") for name in wrong))
         counts = {
@@ -56,8 +62,18 @@ class Training:
                 self.average is None or 0 <= self.average < 1,
                 f"`training.average` must be at least 0 and less than 1, not {self.average}",
             ),
-            (self.decay >= 0, f"`training.decay` must not be negative, not {self.decay}"),
+            *(
+                (getattr(self, n) >= 0, f"`training.{n}` must not be negative, not {getattr(self, n)}")
+                for n in ("decay", "l1", "l2", "beta")
+            ),
+            (not self.beta or self.l1 > 0, "`training.beta` needs `training.l1`, which it is a multiple of"),
         )
+        for name, room in NAMED.items():  # any name of an entry, as the registry calls it
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, registry.get(room, value).name)
+        full = registry.get("optimizers", self.optimizer).facts.get("full_batch")
+        words = f"`{self.optimizer}` reads the whole training set for each step; leave out `training.accumulate`"
+        require((not full or self.accumulate == 1, words))
 
 
 @dataclass(frozen=True)

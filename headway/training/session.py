@@ -30,6 +30,7 @@ from headway.core.lock import locked
 from headway.core.seeds import derive
 from headway.models.build import build_model, count_parameters
 from headway.models.choice import check_options
+from headway.models.weights import redraw
 from headway.tasks.folder import WEIGHTS, require_run
 from headway.tasks.names import data_class, read_task_name, task_class
 from headway.tasks.other_run import open_base
@@ -191,7 +192,10 @@ def _continued(
 def _built(plan: Plan[object], sizes: dict[str, int]) -> nn.Module:
     """The untrained model of a plan; its weights follow from the seed."""
     torch.manual_seed(derive(plan.seed, "weights"))
-    return build_model(plan.model, sizes)
+    model = build_model(plan.model, sizes)
+    if plan.training.initialisation:
+        redraw(model, plan.training.initialisation)
+    return model
 
 
 def _planned(

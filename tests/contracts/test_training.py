@@ -24,7 +24,7 @@ from headway.tasks.translation import Data, Translation
 from headway.training.checkpoint import FILE, read_header
 from headway.training.learner import Learner
 from headway.training.loop import EXPLODED, Loop
-from headway.training.muon import Muon, from_blocks, orthogonalised, to_blocks
+from headway.training.optimizers.muon import Muon, from_blocks, orthogonalised, to_blocks
 from headway.training.plan import Settings, budget_of, settle
 from headway.training.progress import Progress
 
