@@ -10,12 +10,16 @@ from typing import Generic, Literal, TypeVar
 
 from headway.core import registry
 from headway.core.config import Choice, from_json, require, to_json
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, UnknownName
 
 D = TypeVar("D")  # the data of a task: what a person brings
 
 Json = dict[str, object]
-NAMED = {"optimizer": "optimizers", "schedule": "schedules", "initialisation": "initialisations"}  # options that name an entry
+NAMED = {
+    "optimizer": "optimizers",
+    "schedule": "schedules",
+    "initialisation": "initialisations",
+}  # options that name an entry
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Training:
     steps: int | None = None  # or this many steps; early stopping may end sooner (see patience)
     epochs: float | None = None  # or this often through the data
     batch: int | None = None  # the size of a batch, in units of the task (tokens, examples)
-    accumulate: int = 1  # batches whose gradients make one step
+    accumulate: int | None = None  # batches whose gradients make one step (default 1; gradient_descent: all)
     optimizer: str = "muon"  # muon, adamw, adam, rmsprop, adagrad, nesterov, heavy_ball, sgd or gradient_descent
     rate: float | None = None  # the highest learning rate
     schedule: str = "cosine"  # of the rate after the warm-up: cosine, linear, step, exponential, inverse_root, constant
@@ -35,7 +39,9 @@ class Training:
     l1: float = 0.0  # the strength of an L1 penalty on matrices and tables
     l2: float = 0.0  # the strength of an L2 penalty: part of the gradient, unlike decay with muon and adamw
     beta: float = 0.0  # of beta-lasso: after each step weights below beta times l1 become zero
-    initialisation: str | None = None  # of all matrices: he_normal, glorot_uniform, orthogonal ... (default: the model's own)
+    initialisation: str | None = (
+        None  # of all matrices: he_normal, glorot_uniform, orthogonal ... (default: the model's own)
+    )
     clip: float = 1.0  # the largest norm of the gradient
     average: float | None = None  # share of the running average of the weights that stays at each step
     validate: int | None = None  # steps between validations
@@ -43,9 +49,7 @@ class Training:
 
     def __post_init__(self) -> None:
         wrong = [
-            f.name
-            for f in dataclasses.fields(self)
-            if isinstance(getattr(self, f.name), str) and f.name not in NAMED
+            f.name for f in dataclasses.fields(self) if isinstance(getattr(self, f.name), str) and f.name not in NAMED
         ]
         require(*((False, f"`training.{name}` must be a number, not {getattr(self, name)!r}") for name in wrong))
         counts = {
@@ -66,14 +70,26 @@ class Training:
                 (getattr(self, n) >= 0, f"`training.{n}` must not be negative, not {getattr(self, n)}")
                 for n in ("decay", "l1", "l2", "beta")
             ),
-            (not self.beta or self.l1 > 0, "`training.beta` needs `training.l1`, which it is a multiple of"),
+            (
+                not self.beta or self.l1 > 0,
+                "`training.beta` must be 0 without `training.l1`, which it is multiplied by",
+            ),
         )
-        for name, room in NAMED.items():  # any name of an entry, as the registry calls it
+        for name, room in NAMED.items():
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, registry.get(room, value).name)
+                object.__setattr__(self, name, _registered(name, room, value))
         full = registry.get("optimizers", self.optimizer).facts.get("full_batch")
         words = f"`{self.optimizer}` reads the whole training set for each step; leave out `training.accumulate`"
-        require((not full or self.accumulate == 1, words))
+        require((not full or self.accumulate is None, words))
+
+
+def _registered(name: str, room: str, value: str) -> str:
+    """The registered name of what is meant, which may be written by any of its names."""
+    try:
+        return registry.get(room, value).name
+    except UnknownName as problem:
+        words = f"`training.{name}` must be the name of a registered {room.removesuffix('s')}, not `{value}`"
+        raise ConfigError(words, problem.hint) from problem
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from headway.core import registry
 from headway.layers.roles import ROLES, Role, roles
 from headway.models.weights import saved_tensors
 from headway.training.optimizers.adamw import fused_adamw
+from headway.training.optimizers.rule import Group
 from headway.training.penalties import beta_lasso, l1, l2
 from headway.training.plan import Settings
 
@@ -26,8 +27,11 @@ class Parameters:
     def add(self, parameter: nn.Parameter, role: Role) -> None:
         (self.decayed if role in DECAYED else self.plain).append(parameter)
 
-    def groups(self, decay: float) -> list[dict[str, object]]:
-        found = [{"params": self.decayed, "weight_decay": decay}, {"params": self.plain, "weight_decay": 0.0}]
+    def groups(self, decay: float) -> list[Group]:
+        found: list[Group] = [
+            {"params": self.decayed, "weight_decay": decay},
+            {"params": self.plain, "weight_decay": 0.0},
+        ]
         return [group for group in found if group["params"]]
 
 
@@ -35,7 +39,7 @@ class Learner:
     """Updates a model from its gradients, and a running average of its weights with it.
 
     Which optimizer a parameter belongs to follows from the role that its layer declares (`layers/roles.py`). One that `takes` some roles
-    only, as Muon does the matrices, leaves the others to AdamW. Matrices, maps and tables are decayed and penalised, vectors and rates are not.
+    only, as Muon does the matrices, leaves the others to AdamW. Matrices, maps and tables are decayed and penalised, the others are not.
     """
 
     def __init__(self, model: nn.Module, settings: Settings) -> None:

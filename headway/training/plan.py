@@ -96,7 +96,7 @@ def budget_of(training: Training) -> Training:
 def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: float | None) -> Settings:
     """The settings of training. `seconds` per step of `training.accumulate` batches were measured if the budget is in minutes."""
     t = recipe.training
-    total, accumulate = t.steps or 1, t.accumulate
+    total, accumulate = t.steps or 1, t.accumulate or 1
     if registry.get("optimizers", t.optimizer).facts.get("full_batch"):
         accumulate, seconds = per_epoch, None if seconds is None else seconds * per_epoch
     if t.epochs is not None:

@@ -174,16 +174,6 @@ def test_timed_steps_leave_everything_as_it_was(tmp_path: Path) -> None:
     assert before.keys() == after.keys() and all(torch.equal(t, after[n]) for n, t in before.items())
 
 
-@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
-@pytest.mark.parametrize("schedule", ["cosine", "inverse_root", "constant"])
-def test_every_optimizer_and_schedule_learns(tmp_path: Path, optimizer: str, schedule: str) -> None:
-    made = loop(tmp_path, optimizer=optimizer, schedule=schedule)
-    assert made.validate is not None
-    first = made.validate(made.learner.average).figures["loss"]
-    assert made.run(Spy())
-    assert made.validate(made.learner.average).figures["loss"] < first - 0.3
-
-
 def test_a_loop_without_a_folder_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     net = nn.Linear(3, 1)

@@ -62,7 +62,7 @@ def test_only_matrices_and_tables_are_penalised() -> None:
 
 
 def test_beta_needs_a_penalty() -> None:
-    with pytest.raises(ConfigError, match="`training.beta` needs `training.l1`"):
+    with pytest.raises(ConfigError, match="`training.beta` must be 0 without `training.l1`"):
         Training(beta=3.0)
 
 

@@ -6,11 +6,9 @@ s only grows, so the rate of a coordinate falls as 1 / sqrt(t): good for rare fe
 Duchi, Hazan, Singer 2011, https://jmlr.org/papers/v12/duchi11a.html; lecture C.
 """
 
-from typing import Any
-
 import torch
 
-from headway.training.optimizers.rule import Groups, Rule, Tensors
+from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 
 
 class AdaGrad(Rule):
@@ -22,7 +20,7 @@ class AdaGrad(Rule):
     def __init__(self, parameters: Groups, lr: float, eps: float = 1e-10, weight_decay: float = 0.0) -> None:
         super().__init__(parameters, {"lr": lr, "eps": eps, "weight_decay": weight_decay})
 
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         s = self.moments("squares", w)
         torch._foreach_addcmul_(s, g, g)
         size = torch._foreach_sqrt(s)

@@ -7,11 +7,9 @@ After t steps m is a weighted mean of g_1 ... g_t whose weights add up to 1 - be
 Kingma & Ba 2015, https://arxiv.org/abs/1412.6980; lectures C, D, E.
 """
 
-from typing import Any
-
 import torch
 
-from headway.training.optimizers.rule import Groups, Rule, Tensors
+from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 
 
 class Adam(Rule):
@@ -30,7 +28,7 @@ class Adam(Rule):
     ) -> None:
         super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         beta1, beta2 = group["betas"]
         m, v, t = self.moments("mean", w), self.moments("squares", w), self.counts(w)
         torch._foreach_lerp_(m, g, 1 - beta1)

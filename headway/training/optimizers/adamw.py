@@ -2,16 +2,14 @@
 
     w <- (1 - r decay) w        then  w <- w - r m' / (sqrt(v') + eps)  of `adam.py`
 
-Adam divides the gradient decay w of an L2 penalty by the size of the gradients, so that weights with large gradients would hardly be decayed;
-here all shrink at the same speed. Loshchilov & Hutter 2019, https://arxiv.org/abs/1711.05101; lectures C, D, E.
+Adam divides the gradient decay w of an L2 penalty by the size of the gradients, so that weights with large gradients would hardly
+be decayed; here all shrink at the same speed. Loshchilov & Hutter 2019, https://arxiv.org/abs/1711.05101; lectures C, D, E.
 """
-
-from typing import Any
 
 import torch
 
 from headway.training.optimizers.adam import Adam
-from headway.training.optimizers.rule import Groups, Tensors
+from headway.training.optimizers.rule import Group, Groups, Tensors
 
 BETAS = (0.9, 0.98)  # of training: beta2 of Vaswani et al. 2017
 
@@ -22,7 +20,7 @@ class AdamW(Adam):
     aliases = ("Adam with decoupled weight decay", "decoupled weight decay")
     rate = 1e-3
 
-    def decayed(self, group: dict[str, Any], w: Tensors, g: Tensors) -> Tensors:
+    def decayed(self, group: Group, w: Tensors, g: Tensors) -> Tensors:
         torch._foreach_mul_(w, 1 - group["lr"] * group["weight_decay"])
         return g
 

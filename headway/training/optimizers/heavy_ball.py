@@ -6,11 +6,9 @@ On a quadratic of condition number k the best r and mu need of the order of sqrt
 Polyak 1964, "Some methods of speeding up the convergence of iteration methods"; lecture C.
 """
 
-from typing import Any
-
 import torch
 
-from headway.training.optimizers.rule import Groups, Rule, Tensors
+from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 
 
 class HeavyBall(Rule):
@@ -22,7 +20,7 @@ class HeavyBall(Rule):
     def __init__(self, parameters: Groups, lr: float, momentum: float = 0.9, weight_decay: float = 0.0) -> None:
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         v = self.moments("velocity", w)
         torch._foreach_mul_(v, group["momentum"])
         torch._foreach_add_(v, g)

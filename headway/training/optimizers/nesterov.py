@@ -10,11 +10,9 @@ Nesterov 1983, "A method of solving a convex programming problem with convergenc
 https://proceedings.mlr.press/v28/sutskever13.html; lecture C.
 """
 
-from typing import Any
-
 import torch
 
-from headway.training.optimizers.rule import Groups, Rule, Tensors
+from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 
 
 class Nesterov(Rule):
@@ -26,7 +24,7 @@ class Nesterov(Rule):
     def __init__(self, parameters: Groups, lr: float, momentum: float = 0.9, weight_decay: float = 0.0) -> None:
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         v = self.moments("velocity", w)
         torch._foreach_mul_(v, group["momentum"])
         torch._foreach_add_(v, g)

@@ -5,11 +5,9 @@
 Tieleman & Hinton 2012, "Lecture 6.5: divide the gradient by a running average of its recent magnitude"; lecture C.
 """
 
-from typing import Any
-
 import torch
 
-from headway.training.optimizers.rule import Groups, Rule, Tensors
+from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 
 
 class RMSprop(Rule):
@@ -23,7 +21,7 @@ class RMSprop(Rule):
     ) -> None:
         super().__init__(parameters, {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay})
 
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         s = self.moments("squares", w)
         torch._foreach_mul_(s, group["alpha"])
         torch._foreach_addcmul_(s, g, g, 1 - group["alpha"])

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 Tensors = list[Tensor]
-Groups = Iterable[Tensor] | Iterable[dict[str, Any]]  # parameters, or groups of them with options of their own
+Group = dict[str, Any]  # parameters (`params`) and their options: `lr`, `weight_decay` ...
+Groups = Iterable[Tensor] | Iterable[Group]
 
 
 class Rule(torch.optim.Optimizer, ABC):
@@ -27,12 +28,12 @@ class Rule(torch.optim.Optimizer, ABC):
                 continue
             self.update(group, w, self.decayed(group, w, [p.grad for p in w]))
 
-    def decayed(self, group: dict[str, Any], w: Tensors, g: Tensors) -> Tensors:
+    def decayed(self, group: Group, w: Tensors, g: Tensors) -> Tensors:
         """The gradient with that of weight decay."""
         return list(torch._foreach_add(g, w, alpha=group["weight_decay"])) if group["weight_decay"] else g
 
     @abstractmethod
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         """Change w in place; g must not be changed."""
 
     def moments(self, name: str, w: Tensors, first: float = 0.0) -> Tensors:

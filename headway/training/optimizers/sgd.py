@@ -5,11 +5,9 @@
 Robbins & Monro 1951, "A stochastic approximation method"; lectures C, D, E.
 """
 
-from typing import Any
-
 import torch
 
-from headway.training.optimizers.rule import Groups, Rule, Tensors
+from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 
 
 class SGD(Rule):
@@ -21,5 +19,5 @@ class SGD(Rule):
     def __init__(self, parameters: Groups, lr: float, weight_decay: float = 0.0) -> None:
         super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
 
-    def update(self, group: dict[str, Any], w: Tensors, g: Tensors) -> None:
+    def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         torch._foreach_add_(w, g, alpha=-group["lr"])
