@@ -3,14 +3,14 @@
 `None` means "choose for me": the task proposes what depends on the data, `training/plan.py` settles the rest, and the result is a `Plan`.
 """
 
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Generic, Literal, TypeVar
 
 from headway.core import registry
 from headway.core.config import Choice, from_json, require, to_json
 from headway.core.errors import ConfigError, UnknownName
+from headway.core.folds import Split
 
 D = TypeVar("D")  # the data of a task: what a person brings
 
@@ -48,9 +48,7 @@ class Training:
     patience: int | None = 10  # validations without a better score before training stops early; none: never
 
     def __post_init__(self) -> None:
-        wrong = [
-            f.name for f in dataclasses.fields(self) if isinstance(getattr(self, f.name), str) and f.name not in NAMED
-        ]
+        wrong = [f.name for f in fields(self) if isinstance(getattr(self, f.name), str) and f.name not in NAMED]
         require(*((False, f"`training.{name}` must be a number, not {getattr(self, name)!r}") for name in wrong))
         counts = {
             name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")
@@ -104,9 +102,12 @@ class Recipe(Generic[D]):
     start: str | None = None  # a run whose weights and vocabulary are the beginning (`--from`)
     device: str = "auto"
     precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    ensemble: int = 1  # members that are trained from different beginnings and averaged
+    split: Split | None = None  # how the held-out parts are drawn; None: with `seed`
 
     def __post_init__(self) -> None:
         require(
+            (self.ensemble >= 1, f"`ensemble` must be at least 1, not {self.ensemble}"),
             (
                 self.model is None or isinstance(self.model, Choice),
                 f"`model` must be a `Choice`, such as `Choice({self.model!r})`",
@@ -115,7 +116,7 @@ class Recipe(Generic[D]):
         )
 
     def to_json(self) -> Json:
-        return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {f.name: to_json(getattr(self, f.name)) for f in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -136,9 +137,7 @@ def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:
         )
     shell = from_json(_Shell, {k: v for k, v in value.items() if k != "data"}, where)
     brought = from_json(data, value.get("data"), where)
-    return Recipe(
-        shell.task, brought, shell.model, shell.training, shell.seed, shell.start, shell.device, shell.precision
-    )
+    return Recipe(data=brought, **{f.name: getattr(shell, f.name) for f in fields(_Shell)})
 
 
 @dataclass(frozen=True)
@@ -152,3 +151,5 @@ class _Shell:
     start: str | None = None
     device: str = "auto"
     precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    ensemble: int = 1
+    split: Split | None = None
