@@ -57,6 +57,7 @@ class Plan(Generic[D]):
     precision: Literal["float32", "bfloat16"]
     threads: int  # another number of threads adds in another order, and the last bits differ
     fingerprint: dict[str, str]
+    ensemble: int = 1  # how many members it has
 
     def to_json(self) -> Json:
         return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
@@ -75,6 +76,7 @@ class _Shell:
     threads: int
     fingerprint: dict[str, str]
     start: str | None = None
+    ensemble: int = 1
 
 
 def read_plan(value: object, data: type[D], where: str) -> Plan[D]:

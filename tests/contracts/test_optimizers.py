@@ -78,14 +78,15 @@ def test_names_are_checked_with_the_nearest() -> None:
     assert Training(optimizer="SGD", schedule="cosine annealing", initialisation="Kaiming") == Training(
         optimizer="sgd", schedule="cosine", initialisation="he_normal"
     )
-    for options, guess in (
-        ({"optimizer": "adamv"}, "`training.optimizer` must be the name of a registered optimizer, not `adamv`\nHint: did you mean `adam"),
-        ({"schedule": "cosin"}, "`training.schedule` must be the name of a registered schedule, not `cosin`\nHint: did you mean `cosine`"),
-        ({"initialisation": "orthogonl"}, "`training.initialisation` must be the name of a registered initialisation, not `orthogonl`\nHint: did you mean `orthogonal`"),
+    for name, word, guess in (
+        ("optimizer", "adamv", "adam"),
+        ("schedule", "cosin", "cosine"),
+        ("initialisation", "orthogonl", "orthogonal"),
     ):
         with pytest.raises(ConfigError) as caught:
-            Training(**options)  # type: ignore[arg-type]
-        assert str(caught.value).startswith(guess)
+            Training(**{name: word})  # type: ignore[arg-type]
+        words = f"`training.{name}` must be the name of a registered {name}, not `{word}`\nHint: did you mean `{guess}"
+        assert str(caught.value).startswith(words)
     with pytest.raises(ConfigError, match="leave out `training.accumulate`"):
         Training(optimizer="gradient_descent", accumulate=2)
 
