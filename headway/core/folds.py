@@ -4,12 +4,11 @@ A task splits its data in `collect`, with functions that the tasks share. Those 
 cross-validated, and `reading_fold` notices it. So no task needs to know of folds.
 """
 
+import random
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-
-import numpy as np
 
 from headway.core.errors import DataError, UsageError
 from headway.core.seeds import derive
@@ -82,6 +81,7 @@ def fold_numbers(keys: Sequence[Hashable], strata: Sequence[Hashable], folds: in
             groups.setdefault(str(stratum), []).append(key)
     fold_of: dict[Hashable, int] = {}
     for stratum in sorted(groups):
-        for i in np.random.default_rng(derive(seed, "folds", stratum)).permutation(len(groups[stratum])):
-            fold_of[groups[stratum][i]] = len(fold_of) % folds + 1  # the next stratum begins where this one ended
+        random.Random(derive(seed, "folds", stratum)).shuffle(groups[stratum])
+        for key in groups[stratum]:
+            fold_of[key] = len(fold_of) % folds + 1  # the next stratum begins where this one ended
     return [fold_of[key] for key in keys]

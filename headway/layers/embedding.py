@@ -6,7 +6,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
-from headway.layers.cross_entropy import linear_cross_entropy
 
 PACK: Any
 MULTIPLY: Any
@@ -39,12 +38,6 @@ class Embedding(nn.Module):
         if torch.is_inference_mode_enabled() and single and PACK is not None and not self.weight.is_inference():
             return MULTIPLY(hidden, self._layout(), None, "none", [], "")
         return F.linear(hidden, self.weight)
-
-    def cross_entropy(
-        self, hidden: Float[Tensor, "n d"], target: Int[Tensor, "n"], smoothing: float = 0.0
-    ) -> tuple[Tensor, Tensor]:
-        """The loss of predicting `target`, and the negative log-likelihood, both summed (`cross_entropy.py`)."""
-        return linear_cross_entropy(hidden, self.weight, target, smoothing)
 
     def _layout(self) -> Tensor:
         """The weights in the layout of oneDNN's kernel, made anew when they change: decoding is a third faster.

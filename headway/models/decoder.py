@@ -5,7 +5,7 @@
     start(batch)           -> state                 nothing read yet
     step(token, state)     -> hidden, state         one token read, without reading again what was read (generation)
     logits(hidden)         -> "... v"
-    output.cross_entropy   of hidden and targets    the loss, without ever holding all logits
+    output.weight          "v d"                    the output matrix, for the loss that never holds all logits
     memory                                          how many tokens before a window still reach into it; 0: none do
     absolute                                        whether places are counted from the beginning of a text: those that
                                                     were not trained are not known (generation begins anew there)

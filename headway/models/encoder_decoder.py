@@ -4,7 +4,7 @@
     read(source, keep)            -> memory, state         once per sentence
     step(token, state, memory)    -> hidden, state         once per output position (decoding)
     logits(hidden)                -> "... v"
-    output.cross_entropy          of hidden and targets    the loss, without ever holding all logits
+    output.weight                 "v d"                    the output matrix, for the loss that never holds all logits
 
 `memory` is fixed while a sentence is decoded: keys and values of what attention looks at. `state` grows: tensors in a
 tuple for each layer. Each tensor has the batch as its first axis. With k hypotheses per sentence the state has b*k rows

@@ -84,7 +84,7 @@ class Ensemble(nn.Module):
     def cross_entropy(
         self, hidden: Float[Tensor, "n kd"], target: Int[Tensor, "n"], smoothing: float = 0.0
     ) -> tuple[Tensor, Tensor]:
-        """The summed loss and the summed negative log-likelihood, as `Embedding.cross_entropy`."""
+        """The summed loss and the summed negative log-likelihood (`layers/cross_entropy.py`)."""
         log_p = self.logits(hidden)
         plain = F.nll_loss(log_p, target, reduction="sum")
         return (1 - smoothing) * plain - smoothing * log_p.mean(-1).sum(), plain.detach()

@@ -18,6 +18,7 @@ from headway.data.windows import WindowBatch, Windows
 from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
 from headway.layers.attention.attend import recorded
+from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
@@ -156,7 +157,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         else:
             hidden, wanted = model(ids, past).flatten(0, 1), wanted.flatten()
         smoothing = self.data.smoothing if training else 0.0
-        total, plain = model.output.cross_entropy(hidden, wanted, smoothing)
+        total, plain = output_cross_entropy(model.output, hidden, wanted, smoothing)
         return Loss(total, plain, len(wanted))
 
     def validate(self, model: LanguageModel, folder: Path) -> Validation:

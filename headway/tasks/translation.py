@@ -13,6 +13,7 @@ from headway.core.errors import UsageError
 from headway.data.batches import PairBatch, PairBatches
 from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.alignment import Links, align_pairs, attention_maps, choose_head, judge_alignment, read_head
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
@@ -207,7 +208,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             rows = real.nonzero()[:, 0]
             hidden, wanted = hidden.index_select(0, rows), wanted[rows]
         smoothing = (self.data.smoothing or 0.0) if model.training else 0.0
-        total, plain = model.output.cross_entropy(hidden, wanted, smoothing)
+        total, plain = output_cross_entropy(model.output, hidden, wanted, smoothing)
         return Loss(total, plain, len(wanted))
 
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:

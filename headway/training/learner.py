@@ -68,9 +68,9 @@ class Learner:
         """One update from the gradients that are there; `norm` is theirs, and larger ones are scaled down to `clip`."""
         nn.utils.clip_grads_with_norm_(self.parameters, clip, norm)
         penalised = [p for p in self.penalised if p.grad is not None]
-        if self.l1:
+        if self.l1 and penalised:
             l1(penalised, self.l1)
-        if self.l2:
+        if self.l2 and penalised:
             l2(penalised, self.l2)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:

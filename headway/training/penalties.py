@@ -9,31 +9,35 @@ matrices, maps and tables (`layers/roles.py`), as decay does, and are added afte
 """
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-Tensors = list[Tensor]
+Weights = list[nn.Parameter]  # each with a gradient
+
+
+def gradients(weights: Weights) -> list[Tensor]:
+    return [w.grad for w in weights if w.grad is not None]
 
 
 @torch.no_grad()
-def l1(weights: Tensors, strength: float) -> None:
+def l1(weights: Weights, strength: float) -> None:
     """L1 penalty: g <- g + lambda sign(w). Tibshirani 1996, "Regression shrinkage and selection via the lasso"; lecture D.
 
     Also called lasso, L1 regularisation, L1 penalty.
     """
-    torch._foreach_add_([w.grad for w in weights], torch._foreach_sign(weights), alpha=strength)
+    torch._foreach_add_(gradients(weights), torch._foreach_sign(list[Tensor](weights)), alpha=strength)
 
 
 @torch.no_grad()
-def l2(weights: Tensors, strength: float) -> None:
+def l2(weights: Weights, strength: float) -> None:
     """L2 penalty: g <- g + lambda w. Hoerl & Kennard 1970, "Ridge regression"; lecture D.
 
     Also called ridge, L2 regularisation, L2 penalty, Tikhonov regularisation.
     """
-    torch._foreach_add_([w.grad for w in weights], weights, alpha=strength)
+    torch._foreach_add_(gradients(weights), list[Tensor](weights), alpha=strength)
 
 
 @torch.no_grad()
-def beta_lasso(weights: Tensors, strength: float, beta: float) -> None:
+def beta_lasso(weights: Weights, strength: float, beta: float) -> None:
     """The second half of a step of beta-lasso: w <- w [|w| >= beta lambda], after a step with the gradient of `l1`.
 
     An L1 penalty alone lets weights jump back and forth around zero; here those that came close stay there until a gradient

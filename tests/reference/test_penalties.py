@@ -44,7 +44,7 @@ def test_beta_lasso_sets_exact_zeros_where_l1_only_comes_close() -> None:
 
 
 def test_the_threshold_is_beta_times_lambda() -> None:
-    w = torch.tensor([0.5, -0.0999, 0.1001, -0.2, 0.0])
+    w = nn.Parameter(torch.tensor([0.5, -0.0999, 0.1001, -0.2, 0.0]))
     beta_lasso([w], 0.02, 5.0)
     assert w.tolist() == pytest.approx([0.5, 0.0, 0.1001, -0.2, 0.0])
 

@@ -7,7 +7,7 @@ gradient descent this is the same as shrinking w; where g is divided by its own 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -19,6 +19,9 @@ Groups = Iterable[Tensor] | Iterable[Group]
 
 class Rule(torch.optim.Optimizer, ABC):
     """An optimizer that is known by one equation for w: `update`."""
+
+    aliases: ClassVar[tuple[str, ...]]
+    rate: ClassVar[float]  # the highest learning rate that it is used with unless a person chooses another
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
