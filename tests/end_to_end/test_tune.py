@@ -123,6 +123,8 @@ def test_folds_are_disjoint_cover_everything_and_keep_the_shares() -> None:
         assert max(shares.values()) - min(shares.values()) <= 1
     copies = fold_numbers([0, 1, 0, 2, 0, 3, 1], [0] * 7, 2, 1)
     assert copies[0] == copies[2] == copies[4] and copies[1] == copies[6], "copies stay together"
+    thrice = set(zip([i % 10 for i in range(30)], fold_numbers([i % 10 for i in range(30)], [0] * 30, 2, 1), strict=True))
+    assert Counter(fold for _, fold in thrice) == {1: 5, 2: 5}, "copies count once"
     assert fold_numbers(range(503), labels, 5, 2) != numbers
 
 
