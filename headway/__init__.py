@@ -11,6 +11,7 @@
 Nothing heavy is imported before it is used.
 """
 
+import dataclasses
 import importlib
 import os
 from collections.abc import Iterator, Mapping
@@ -92,6 +93,7 @@ def train(
     epochs: float | None = None,
     training: "Mapping[str, Value] | None" = None,
     seed: int = 1,
+    ensemble: int = 1,
     start: str | Path | None = None,
     device: str = "auto",
     precision: Literal["float32", "bfloat16", "auto"] = "float32",
@@ -109,6 +111,7 @@ def train(
                 the budget, one of them; ten minutes if none is given
     training    any field of `headway.Training`: {"rate": 1e-3, "batch": 2048}
     seed        the same seed gives the same run
+    ensemble    train so many models from different beginnings, each with the whole budget, and average what they predict
     start       begin with the weights and the vocabulary of this run
     device      "auto", "cpu", "cuda", "mps"
     precision   "float32", "bfloat16", or "auto": the faster one on this machine
@@ -136,7 +139,7 @@ def train(
             asked = ask(
                 _name(task), given, chosen, options, {**(training or {}), **budget}, seed, begun, device, precision
             )
-            recipe = asked.recipe()
+            recipe = dataclasses.replace(asked.recipe(), ensemble=ensemble)
         if not begin(recipe, Path(out), Progress(quiet), anyway):
             raise KeyboardInterrupt
         run = Run(out, device)

@@ -130,5 +130,7 @@ def texts_of(X: Sequence[str]) -> list[str]:
     texts = [X] if isinstance(X, str) else list(np.asarray(X, dtype=object).ravel())
     wrong = [type(text).__name__ for text in texts if not isinstance(text, str)]
     if isinstance(X, str) or wrong or not texts:
-        raise ValueError(f"expected a list of texts, not {'one text' if isinstance(X, str) else wrong[0] if wrong else 'nothing'}")
+        raise ValueError(
+            f"expected a list of texts, not {'one text' if isinstance(X, str) else wrong[0] if wrong else 'nothing'}"
+        )
     return texts

@@ -75,13 +75,13 @@ def train_and_measure(name: str, recipe: Recipe[object], folder: Path, quiet: bo
     from headway.compare.outcome import outcome, write_outcome
     from headway.report.summary import summarise
     from headway.runs.run import Run
+    from headway.training.checkpoint import finished
     from headway.training.progress import Progress
-    from headway.training.session import finished, resume, start
+    from headway.training.session import complete
 
     progress, memory = Progress(quiet), None
     if finished(folder) is None:  # else it was trained, but not judged yet
-        begun = (folder / "recipe.json").exists()
-        if not (resume(folder, progress) if begun else start(recipe, folder, progress, anyway)):
+        if not complete(recipe, folder, progress, anyway):
             return False
         memory = peak_memory()  # before it is judged: beam search may take more than training
     run = Run(folder, recipe.device)

@@ -6,6 +6,7 @@
     │   └── ConfigError          a configuration value of a wrong type or range
     ├── DataError                a file that is missing, empty, binary, misaligned ...
     ├── RunError                 a directory that is not a run, is damaged, or is in use
+    │   └── Diverged             training that exploded again and again
     └── DiskError                the disk is full or refuses to be written
 
 An error says what came, what was expected, and what to type. Messages are lower case with names in backticks.
@@ -40,6 +41,10 @@ class DataError(HeadwayError):
 
 
 class RunError(HeadwayError):
+    pass
+
+
+class Diverged(RunError):
     pass
 
 

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from headway.core.errors import DataError
-from headway.layers.cross_entropy import linear_cross_entropy
+from headway.layers.cross_entropy import output_cross_entropy
 
 ROWS = 1 << 14  # tokens in one forward pass
 
@@ -78,7 +78,7 @@ def predict(model: Any, tokens: np.ndarray, size: int, context: int) -> Predicti
         ids = torch.from_numpy(rows).to(device)
         hidden = _hidden(model, ids[:, :-1], past)
         for h, wanted, window in zip(hidden, ids[:, past + 1 :], batch, strict=True):
-            _, nll = linear_cross_entropy(h[window.first :], model.output.weight, wanted[window.first :])
+            _, nll = output_cross_entropy(model.output, h[window.first :], wanted[window.first :])
             sums.append(float(nll))
             counts.append(length - window.first)
     n = sum(counts)

@@ -8,12 +8,13 @@ Here the rows are done in chunks that stay in the cache, and the gradient is for
 Label smoothing: Szegedy et al. 2016, https://arxiv.org/abs/1512.00567.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 CHUNK = 1 << 22  # numbers in the buffer: 16 MB
 
@@ -82,3 +83,13 @@ def linear_cross_entropy(
     smoothing   the share of the target that is spread over all classes
     """
     return LinearCrossEntropy.apply(hidden, weight, target, smoothing)
+
+
+def output_cross_entropy(
+    output: nn.Module, hidden: Tensor, target: Tensor, smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """The same for an output layer: one that is no single matrix, such as that of an ensemble, has a `cross_entropy` of its own."""
+    own: Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]] | None = getattr(output, "cross_entropy", None)
+    if own is not None:
+        return own(hidden, target, smoothing)
+    return linear_cross_entropy(hidden, output.weight, target, smoothing)  # type: ignore[arg-type]

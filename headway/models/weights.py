@@ -6,13 +6,23 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from headway.core import registry
 from headway.core.errors import RunError
+from headway.layers.roles import roles
 
 
 def saved_tensors(model: nn.Module) -> dict[str, Tensor]:
     """What a file keeps of a model: its parameters, each once, and what it drew or counted (persistent buffers)."""
     kept = model.state_dict()
     return dict(model.named_parameters()) | {name: buffer for name, buffer in model.named_buffers() if name in kept}
+
+
+def redraw(model: nn.Module, initialisation: str) -> None:
+    """Draw every matrix anew by the rule of this name (`layers/initialisation.py`); tables, vectors and rates stay as they are."""
+    rule, declared = registry.get("initialisations", initialisation).load(), roles(model)
+    for name, parameter in model.named_parameters():
+        if declared[name] == "matrix":
+            rule(parameter)
 
 
 def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor], path: Path, prefix: str = "") -> None:

@@ -12,6 +12,7 @@ from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_json, write_text
 from headway.data.findings import Report
 from headway.inspect.cost import run_cost
+from headway.report.ensemble import with_members
 from headway.report.report import report_page
 from headway.runs.run import Run
 from headway.tasks.task import Judgement, Score
@@ -29,7 +30,7 @@ class Summary:
 
 def summarise(run: Run) -> Summary:
     """Judge the run, write `scores.json` and `report.html` into it."""
-    judgement, base = run.judge(), run.judge_base()
+    judgement, base = with_members(run, run.judge()), run.judge_base()
     maps = first_maps(run, judgement)
     looks = maps or isinstance(run.task, Explains)
     words = [w for w in run.task.commands(str(run.folder), judgement) if looks or not w.startswith("inspect ")]

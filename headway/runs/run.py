@@ -16,6 +16,7 @@ from headway.core.device import choose_device
 from headway.core.errors import ConfigError, RunError, UsageError
 from headway.core.files import read_json, read_tensors, write_json
 from headway.models.build import build_model
+from headway.models.ensemble import Ensemble
 from headway.models.weights import load_tensors
 from headway.tasks.panels import Panel
 from headway.tasks.task import AnyTask, Judgement, Score
@@ -39,7 +40,7 @@ from headway.tasks.uses import (
     Translates,
 )
 from headway.training.checkpoint import FILE, TrainState, read_header
-from headway.tasks.folder import WEIGHTS, require_weights
+from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
 from headway.training.metrics import Metrics, Record
 from headway.training.plan import Plan, read_plan
 from headway.tasks.names import data_class, read_task_name, task_class
@@ -58,7 +59,9 @@ class Run:
             name = read_task_name(self.folder)
             self.plan: Plan[object] = read_plan(read_json(self.folder / "plan.json"), data_class(name), str(self.folder / "plan.json"))
             self.task: AnyTask = task_class(name).load(self.plan.data, self.folder)
-            self.model: nn.Module = build_model(self.plan.model, self.task.sizes).eval().requires_grad_(False)
+            built = [build_model(self.plan.model, self.task.sizes) for _ in range(self.plan.ensemble)]
+            model = built[0] if len(built) == 1 else Ensemble(built, self.task.averages)
+            self.model: nn.Module = model.eval().requires_grad_(False)
         except ConfigError as problem:
             raise RunError(problem.message, problem.hint) from problem
         path = self.folder / WEIGHTS
@@ -99,6 +102,12 @@ class Run:
         except ConfigError as problem:
             raise RunError(problem.message, "delete the file; `headway train --resume` on the run makes it anew.") from problem
 
+    @cached_property
+    def members(self) -> tuple["Run", ...]:
+        """The runs of an ensemble; none if this is a single model."""
+        numbers = range(1, self.plan.ensemble + 1) if self.plan.ensemble > 1 else ()
+        return tuple(Run(self.folder / MEMBERS / str(number)) for number in numbers)
+
     def state(self) -> TrainState | None:
         """Where training stands, from the checkpoint if it is there."""
         return read_header(self.folder / FILE)[0] if (self.folder / FILE).exists() else None
@@ -106,6 +115,8 @@ class Run:
     def kept(self) -> str:
         """Which weights these are."""
         state = self.state()
+        if self.plan.ensemble > 1:
+            return f"those of {self.plan.ensemble} members, of each the best"
         if state is None or not state.validations:
             return "the last weights: there was no validation"
         of = f"step {state.best_step:,} of {state.step:,}"

@@ -22,7 +22,7 @@ from headway.tasks.labelled_texts import collect_texts, guess_columns, read_held
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Classified, Map
 from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
@@ -112,7 +112,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         )
         words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
         size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(texts)))
+        usual = default_rate(t.optimizer, 5e-3) * (1.0 if base is None else gentler(len(texts)))
         settled = dataclasses.replace(data, vocabulary=size)
         return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 

@@ -26,7 +26,7 @@ from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.matching import set_loss
 from headway.tasks.panels import Picture
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Detected
 
@@ -111,7 +111,7 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
                 "queries": max(12, 2 * most),
             },
         )
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(train)))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(train)))
         return Proposal(recipe.data, model, t.batch or 80, t.rate or usual)
 
     @classmethod

@@ -5,6 +5,7 @@ from pathlib import Path
 from headway.core.errors import RunError
 
 WEIGHTS = "weights.safetensors"  # the best weights so far
+MEMBERS = "members"  # of an ensemble: its runs
 HELD_OUT = "held_out"  # the parts that scores are of
 
 

@@ -23,7 +23,7 @@ from headway.tasks.graph_level import LEVELS, Features, Level
 from headway.tasks.graph_parts import GraphCorpus, Kept, split_graphs
 from headway.tasks.labels import Classes
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Batches, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
@@ -121,7 +121,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
             head_width=8,
             dropout=(0.5 if count < 2000 else 0.3) if of_nodes else 0.1,
         )
-        usual = (5e-3 if t.optimizer == "muon" else 1e-2) * (1.0 if base is None else gentler(count))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(count))
         return Proposal(recipe.data, model, t.batch or (1 if of_nodes else 32 if count < 2000 else 64), t.rate or usual)
 
     @classmethod

@@ -25,7 +25,7 @@ from headway.tasks.panels import Panel
 from headway.tasks.picture_models import sized_for_pictures
 from headway.tasks.picture_panels import WORST, explain_picture, worst_errors
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler
+from headway.tasks.sizing import default_rate, gentler
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Classified
 
@@ -107,7 +107,7 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         height, width = corpus.train.images.shape[1:3]
         side, grade = max(height, width), (count >= 5000) + (count >= 50_000)
         model = sized_for_pictures(recipe.model or Choice(cls.model), count, side, t.minutes)
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(count))
         data = recipe.data
         if (
             data.augment is None

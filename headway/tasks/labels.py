@@ -13,6 +13,7 @@ from jaxtyping import Int
 from headway.core.config import from_json
 from headway.core.errors import ConfigError, DataError, RunError, nearest
 from headway.core.files import read_json, write_json
+from headway.core.folds import current_fold, take_fold
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.messages import display_name, list_names
@@ -141,4 +142,6 @@ def set_apart(
         return train, held_out
     parts = ["validation"] if "test" in held_out or len(train) < ENOUGH else ["validation", "test"]
     rest, chosen = split_by_class(labels, keys, parts, seed, origin)
+    if split := current_fold():
+        rest, chosen["validation"] = take_fold([*rest, *chosen["validation"]], keys, labels, split)
     return train.select(rest), {part: train.select(rows) for part, rows in chosen.items()} | held_out

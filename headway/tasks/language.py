@@ -18,11 +18,11 @@ from headway.data.windows import WindowBatch, Windows
 from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
 from headway.layers.attention.attend import recorded
-from headway.layers.cross_entropy import linear_cross_entropy
+from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.uses import Map
@@ -110,7 +110,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
             dropout=0.0,
             more={"context": context},
         )
-        usual = (8e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
+        usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
         batch = t.batch or max(context, 1536 if hurried else 4096)
         return Proposal(dataclasses.replace(data, context=context, vocabulary=size), model, batch, t.rate or usual)
@@ -157,7 +157,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         else:
             hidden, wanted = model(ids, past).flatten(0, 1), wanted.flatten()
         smoothing = self.data.smoothing if training else 0.0
-        total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, smoothing)
+        total, plain = output_cross_entropy(model.output, hidden, wanted, smoothing)
         return Loss(total, plain, len(wanted))
 
     def validate(self, model: LanguageModel, folder: Path) -> Validation:
@@ -242,7 +242,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         ids = self.tokenizer.encode([prompt])[0] or self.tokenizer.encode(["\n"])[0] or [self.tokenizer.eos]
         tail = ids[-8:]  # what a token looks like depends on those just before it, not on all of them
         before = self.tokenizer.decode([tail])[0]
-        device = model.output.weight.device
+        device = next(iter(model.parameters())).device
         for token in sample(model, torch.tensor([ids], device=device), temperature, top_k, top_p, seed, self.context):
             if int(token) == self.tokenizer.eos:
                 return
@@ -257,7 +257,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         """Maps of every layer and head for a text; none if the model does not attend."""
         ids = self.tokenizer.encode([text])[0][: self.context]
         with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
-            model(torch.tensor([ids], device=model.output.weight.device))
+            model(torch.tensor([ids], device=next(iter(model.parameters())).device))
         labels = tuple(self.tokenizer.pieces(ids))
         found = []
         for number, (name, calls) in enumerate(maps.items(), 1):

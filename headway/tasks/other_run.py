@@ -10,7 +10,7 @@ from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_json, read_tensors
 from headway.models.build import build_model
 from headway.models.weights import load_tensors
-from headway.tasks.folder import WEIGHTS, require_weights
+from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
 from headway.tasks.names import data_class, read_task_name, task_class
 from headway.tasks.task import Base
 
@@ -20,6 +20,9 @@ NEEDLESS = shutil.ignore_patterns("checkpoint.safetensors", "metrics.jsonl", "re
 def open_base(folder: Path) -> Base:
     """The run in this folder: its task with its vocabulary, its data, and which model it is."""
     require_weights(folder)
+    if (folder / MEMBERS).is_dir():
+        hint = f"name one of its members: `{folder / MEMBERS / '1'}`."
+        raise RunError(f"`{folder}` is an ensemble, and its weights are those of several models", hint)
     path, name = folder / "plan.json", read_task_name(folder)
     value = read_json(path)
     try:

@@ -13,6 +13,7 @@ import numpy as np
 
 from headway.core.errors import DataError, RunError, UsageError
 from headway.core.files import write_text
+from headway.core.folds import current_fold, take_fold
 from headway.core.seeds import derive
 from headway.data.doctor import examine
 from headway.data.findings import Report
@@ -151,6 +152,9 @@ def set_apart(pairs: Pairs, held_out: dict[str, HeldOut], seed: int) -> tuple[Pa
     chosen = {name: rows for name, rows in chosen.items() if rows}
     taken = set().union(*chosen.values())
     rest = [i for i in range(len(pairs)) if i not in taken]
+    if split := current_fold():
+        rest, fold = take_fold([*rest, *chosen["validation"]], pairs.sources, [""] * len(pairs), split)
+        chosen["validation"] = set(fold)
     if not rest:
         raise DataError(f"{pairs.origin} holds {len(pairs)} pairs: too little to set some apart", "bring more pairs.")
 

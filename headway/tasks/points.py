@@ -31,7 +31,7 @@ from headway.tasks.point_corpus import (
     write_held_out,
 )
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
@@ -131,7 +131,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
         t, few = recipe.training, corpus.train is not None and len(corpus.train) < 5000
         chosen = recipe.model or Choice(cls.model)
         model = sized(chosen, width=128, depth=2, inner=2, head_width=32, dropout=0.1 if few else 0.0)
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(corpus.sets)))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.sets)))
         return Proposal(recipe.data, model, t.batch or (250 if few else 1000), t.rate or usual)
 
     @classmethod

@@ -3,17 +3,23 @@
 `None` means "choose for me": the task proposes what depends on the data, `training/plan.py` settles the rest, and the result is a `Plan`.
 """
 
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Generic, Literal, TypeVar
 
+from headway.core import registry
 from headway.core.config import Choice, from_json, require, to_json
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, UnknownName
+from headway.core.folds import Split
 
 D = TypeVar("D")  # the data of a task: what a person brings
 
 Json = dict[str, object]
+NAMED = {
+    "optimizer": "optimizers",
+    "schedule": "schedules",
+    "initialisation": "initialisations",
+}  # options that name an entry
 
 
 @dataclass(frozen=True)
@@ -24,23 +30,25 @@ class Training:
     steps: int | None = None  # or this many steps; early stopping may end sooner (see patience)
     epochs: float | None = None  # or this often through the data
     batch: int | None = None  # the size of a batch, in units of the task (tokens, examples)
-    accumulate: int = 1  # batches whose gradients make one step
-    optimizer: Literal["muon", "adamw"] = "muon"  # muon orthogonalises the updates of matrices
+    accumulate: int | None = None  # batches whose gradients make one step (default 1; gradient_descent: all)
+    optimizer: str = "muon"  # muon, adamw, adam, rmsprop, adagrad, nesterov, heavy_ball, sgd or gradient_descent
     rate: float | None = None  # the highest learning rate
-    schedule: Literal["cosine", "inverse_root", "constant"] = "cosine"  # of the learning rate, after the warm-up
+    schedule: str = "cosine"  # of the rate after the warm-up: cosine, linear, step, exponential, inverse_root, constant
     warmup: int | None = None  # steps until the highest rate is reached
     decay: float = 0.01  # weight decay of matrices and tables
+    l1: float = 0.0  # the strength of an L1 penalty on matrices and tables
+    l2: float = 0.0  # the strength of an L2 penalty: part of the gradient, unlike decay with muon and adamw
+    beta: float = 0.0  # of beta-lasso: after each step weights below beta times l1 become zero
+    initialisation: str | None = (
+        None  # of all matrices: he_normal, glorot_uniform, orthogonal ... (default: the model's own)
+    )
     clip: float = 1.0  # the largest norm of the gradient
     average: float | None = None  # share of the running average of the weights that stays at each step
     validate: int | None = None  # steps between validations
     patience: int | None = 10  # validations without a better score before training stops early; none: never
 
     def __post_init__(self) -> None:
-        wrong = [
-            f.name
-            for f in dataclasses.fields(self)
-            if isinstance(getattr(self, f.name), str) and f.name not in ("optimizer", "schedule")
-        ]
+        wrong = [f.name for f in fields(self) if isinstance(getattr(self, f.name), str) and f.name not in NAMED]
         require(*((False, f"`training.{name}` must be a number, not {getattr(self, name)!r}") for name in wrong))
         counts = {
             name: getattr(self, name) for name in ("steps", "batch", "accumulate", "warmup", "validate", "patience")
@@ -56,8 +64,30 @@ class Training:
                 self.average is None or 0 <= self.average < 1,
                 f"`training.average` must be at least 0 and less than 1, not {self.average}",
             ),
-            (self.decay >= 0, f"`training.decay` must not be negative, not {self.decay}"),
+            *(
+                (getattr(self, n) >= 0, f"`training.{n}` must not be negative, not {getattr(self, n)}")
+                for n in ("decay", "l1", "l2", "beta")
+            ),
+            (
+                not self.beta or self.l1 > 0,
+                "`training.beta` must be 0 without `training.l1`, which it is multiplied by",
+            ),
         )
+        for name, room in NAMED.items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _registered(name, room, value))
+        full = registry.get("optimizers", self.optimizer).facts.get("full_batch")
+        words = f"`{self.optimizer}` reads the whole training set for each step; leave out `training.accumulate`"
+        require((not full or self.accumulate is None, words))
+
+
+def _registered(name: str, room: str, value: str) -> str:
+    """The registered name of what is meant, which may be written by any of its names."""
+    try:
+        return registry.get(room, value).name
+    except UnknownName as problem:
+        words = f"`training.{name}` must be the name of a registered {room.removesuffix('s')}, not `{value}`"
+        raise ConfigError(words, problem.hint) from problem
 
 
 @dataclass(frozen=True)
@@ -72,9 +102,12 @@ class Recipe(Generic[D]):
     start: str | None = None  # a run whose weights and vocabulary are the beginning (`--from`)
     device: str = "auto"
     precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    ensemble: int = 1  # members that are trained from different beginnings and averaged
+    split: Split | None = None  # how the held-out parts are drawn; None: with `seed`
 
     def __post_init__(self) -> None:
         require(
+            (self.ensemble >= 1, f"`ensemble` must be at least 1, not {self.ensemble}"),
             (
                 self.model is None or isinstance(self.model, Choice),
                 f"`model` must be a `Choice`, such as `Choice({self.model!r})`",
@@ -83,7 +116,7 @@ class Recipe(Generic[D]):
         )
 
     def to_json(self) -> Json:
-        return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {f.name: to_json(getattr(self, f.name)) for f in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -104,9 +137,7 @@ def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:
         )
     shell = from_json(_Shell, {k: v for k, v in value.items() if k != "data"}, where)
     brought = from_json(data, value.get("data"), where)
-    return Recipe(
-        shell.task, brought, shell.model, shell.training, shell.seed, shell.start, shell.device, shell.precision
-    )
+    return Recipe(data=brought, **{f.name: getattr(shell, f.name) for f in fields(_Shell)})
 
 
 @dataclass(frozen=True)
@@ -120,3 +151,5 @@ class _Shell:
     start: str | None = None
     device: str = "auto"
     precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    ensemble: int = 1
+    split: Split | None = None

@@ -24,7 +24,7 @@ from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.set_answers import FIGURES, Answer, ClassAnswer, NumberAnswer
 from headway.tasks.set_parts import collect_sets, generated_corpus, read_held_out, write_held_out
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
@@ -108,7 +108,7 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
             head_width=16,
             dropout=(0.1, 0.0, 0.0)[grade],
         )
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(count))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(count))
         return Proposal(recipe.data, model, t.batch or (16, 64, 128)[grade], t.rate or usual)
 
     @classmethod

@@ -41,6 +41,15 @@ def sized(
     return Choice(choice.name, {key: value for key, value in dials.items() if key in known} | given)
 
 
+def default_rate(optimizer: str, muon: float = 5e-3) -> float:
+    """The highest learning rate that an optimizer is used with, as its class declares it; a task knows that of Muon better.
+
+    muon   the rate of Muon for this task
+    """
+    entry = registry.get("optimizers", optimizer)
+    return muon if entry.name == "muon" else float(entry.facts.get("rate", 1e-3))
+
+
 def gentler(examples: int) -> float:
     """The share of the usual learning rate for weights that have learned something already: less data may change less."""
     return 0.2 if examples < 2000 else 0.33 if examples < 20_000 else 0.5

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from headway.core.config import Choice
 from headway.data.findings import Finding, Report
+from headway.models.ensemble import Average
 from headway.tasks.panels import Panel
 from headway.tasks.recipe import Proposal, Recipe
 
@@ -160,6 +161,7 @@ class Task(Protocol[D, C, B, M_contra]):
     uses: ClassVar[tuple[str, ...]]  # the verbs it serves
     files: ClassVar[tuple[str, ...]]  # the fields of `Data` that are paths
     tested: ClassVar[tuple[str, ...]]  # the fields of `Data` that matter to evaluate examples that a person brings
+    averages: Average = "probabilities"  # what the members of an ensemble are averaged by; "numbers" for a regression
 
     @classmethod
     def collect(cls, data: D, seed: int) -> C: ...

@@ -13,7 +13,7 @@ from headway.core.errors import UsageError
 from headway.data.batches import PairBatch, PairBatches
 from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.layers.cross_entropy import linear_cross_entropy
+from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.alignment import Links, align_pairs, attention_maps, choose_head, judge_alignment, read_head
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
@@ -21,7 +21,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import difference, judge_part, validate_part
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Map, Translated
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
@@ -148,7 +148,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         tokens = data.tokens or ("words" if regular else "bpe")
         size = data.vocabulary or choose_size(tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
-        usual = (3e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(pairs))
+        usual = default_rate(t.optimizer, 3e-3) * (1.0 if base is None else gentler(pairs))
         settled = dataclasses.replace(
             data, vocabulary=size, smoothing=smoothing, beam=data.beam or (1 if regular else 5)
         )
@@ -208,7 +208,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             rows = real.nonzero()[:, 0]
             hidden, wanted = hidden.index_select(0, rows), wanted[rows]
         smoothing = (self.data.smoothing or 0.0) if model.training else 0.0
-        total, plain = linear_cross_entropy(hidden, model.output.weight, wanted, smoothing)
+        total, plain = output_cross_entropy(model.output, hidden, wanted, smoothing)
         return Loss(total, plain, len(wanted))
 
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:

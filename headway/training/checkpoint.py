@@ -10,8 +10,9 @@ from pathlib import Path
 
 from headway.core.config import from_json, to_json
 from headway.core.errors import ConfigError, RunError
-from headway.core.files import read_note, read_tensors, write_tensors
+from headway.core.files import read_json, read_note, read_tensors, write_tensors
 from headway.models.weights import load_tensors
+from headway.tasks.folder import MEMBERS, WEIGHTS
 from headway.training.learner import Learner
 
 FILE = "checkpoint.safetensors"
@@ -58,3 +59,19 @@ def read_header(path: Path) -> tuple[TrainState, object]:
         return from_json(TrainState, header["state"], str(path)), header["plan"]
     except (json.JSONDecodeError, KeyError, TypeError, ConfigError) as problem:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
+
+
+def finished(out: Path) -> str | None:
+    """Why there is nothing left to do in this run, or None."""
+    if (out / MEMBERS).is_dir() and (out / WEIGHTS).exists():
+        return "all members are trained"
+    if not (out / FILE).exists() or not (out / "plan.json").exists():
+        return None
+    state, _ = read_header(out / FILE)
+    value = read_json(out / "plan.json")
+    patience = value.get("training", {}).get("patience") if isinstance(value, dict) else None
+    if state.step >= state.total > 0:
+        return f"all {state.total:,} steps are done"
+    if isinstance(patience, int) and state.stale >= patience:
+        return f"it stopped early at step {state.step:,}, after {state.stale} validations without a better score"
+    return None

@@ -1,43 +1,63 @@
 """A model, its running average and its optimizers: what one step changes."""
 
 import copy
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
-from headway.layers.roles import Role, roles
+from headway.core import registry
+from headway.layers.roles import ROLES, Role, roles
 from headway.models.weights import saved_tensors
-from headway.training.muon import Muon
+from headway.training.optimizers.adamw import fused_adamw
+from headway.training.optimizers.rule import Group
+from headway.training.penalties import beta_lasso, l1, l2
 from headway.training.plan import Settings
+
+DECAYED: tuple[Role, ...] = ("matrix", "map", "table")
+
+
+@dataclass
+class Parameters:
+    """The parameters of one optimizer: those that are decayed, and the others."""
+
+    decayed: list[nn.Parameter] = field(default_factory=list)
+    plain: list[nn.Parameter] = field(default_factory=list)
+
+    def add(self, parameter: nn.Parameter, role: Role) -> None:
+        (self.decayed if role in DECAYED else self.plain).append(parameter)
+
+    def groups(self, decay: float) -> list[Group]:
+        found: list[Group] = [
+            {"params": self.decayed, "weight_decay": decay},
+            {"params": self.plain, "weight_decay": 0.0},
+        ]
+        return [group for group in found if group["params"]]
 
 
 class Learner:
     """Updates a model from its gradients, and a running average of its weights with it.
 
-    Which optimizer a parameter belongs to follows from the role that its layer declares (`layers/roles.py`): matrices go to Muon if that
-    is asked for, everything else to AdamW; matrices, maps and tables are decayed, vectors and rates are not.
+    Which optimizer a parameter belongs to follows from the role that its layer declares (`layers/roles.py`). One that `takes` some roles
+    only, as Muon does the matrices, leaves the others to AdamW. Matrices, maps and tables are decayed and penalised, the others are not.
     """
 
     def __init__(self, model: nn.Module, settings: Settings) -> None:
         self.model = model
         self.average = copy.deepcopy(model).eval().requires_grad_(False)
-        groups: dict[Role, list[nn.Parameter]] = {}
         declared = roles(model)
+        entry = registry.get("optimizers", settings.optimizer)
+        takes = entry.facts.get("takes", ROLES)
+        mine, others = Parameters(), Parameters()
         for name, parameter in model.named_parameters():
-            groups.setdefault(declared[name], []).append(parameter)
-        decayed = [p for role in ("map", "table") for p in groups.get(role, [])]  # type: ignore[call-overload]
-        plain = [p for role in ("vector", "rate") for p in groups.get(role, [])]  # type: ignore[call-overload]
-        matrices = groups.get("matrix", [])
-        self.optimizers: list[torch.optim.Optimizer] = []
-        if settings.optimizer == "muon" and matrices:
-            self.optimizers.append(Muon(matrices, settings.rate, weight_decay=settings.decay))
-            matrices = []
-        adamw = [
-            {"params": [*matrices, *decayed], "weight_decay": settings.decay},
-            {"params": plain, "weight_decay": 0.0},
+            (mine if declared[name] in takes else others).add(parameter, declared[name])
+        self.penalised = [*mine.decayed, *others.decayed]
+        self.l1, self.l2, self.beta = settings.l1, settings.l2, settings.beta
+        make = fused_adamw if entry.name == "adamw" else entry.load()
+        pairs = ((mine, make), (others, fused_adamw))
+        self.optimizers: list[torch.optim.Optimizer] = [
+            make(groups, settings.rate) for each, make in pairs if (groups := each.groups(settings.decay))
         ]
-        if any(group["params"] for group in adamw):
-            self.optimizers.append(torch.optim.AdamW(adamw, lr=settings.rate, betas=(0.9, 0.98), fused=True))
         self.averaged, self.parameters = list(self.average.parameters()), list(model.parameters())
         buffers = saved_tensors(model).keys() - dict(model.named_parameters()).keys()
         self.counted = [
@@ -47,10 +67,17 @@ class Learner:
     def step(self, rate: float, norm: Tensor, clip: float, average: float) -> None:
         """One update from the gradients that are there; `norm` is theirs, and larger ones are scaled down to `clip`."""
         nn.utils.clip_grads_with_norm_(self.parameters, clip, norm)
+        penalised = [p for p in self.penalised if p.grad is not None]
+        if self.l1 and penalised:
+            l1(penalised, self.l1)
+        if self.l2 and penalised:
+            l2(penalised, self.l2)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
+        if self.beta:
+            beta_lasso(penalised, self.l1, self.beta)
         torch._foreach_lerp_(self.averaged, self.parameters, 1 - average)  # type: ignore[arg-type]
         for mine, counted in self.counted:  # statistics such as those of batch norm are taken over, not averaged
             mine.copy_(counted)

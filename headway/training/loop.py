@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from headway.core.errors import RunError
+from headway.core.errors import Diverged
 from headway.core.files import write_tensors
 from headway.core.seeds import derive
 from headway.models.weights import saved_tensors
@@ -257,7 +257,7 @@ class Loop(Generic[B]):
             times = f"{rollbacks} times" if rollbacks > 1 else "and there is no checkpoint to go back to"
             kept = f"; the weights of step {self.state.best_step:,} are kept" if self.state.best is not None else ""
             hint = "choose a smaller `--training.rate`, or look at the data with `headway data check`."
-            raise RunError(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
+            raise Diverged(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
         self.state = load_checkpoint(self.folder, self.learner)
         self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks)
         progress.say(

@@ -9,6 +9,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
+from headway.core import registry
 from headway.core.config import Choice, from_json, to_json
 from headway.core.errors import UsageError
 from headway.data.messages import count_noun
@@ -29,9 +30,13 @@ class Settings:
     average: float = 0.0
     validate: int = 1
     accumulate: int = 1
-    optimizer: Literal["muon", "adamw"] = "muon"
-    schedule: Literal["cosine", "inverse_root", "constant"] = "cosine"
+    optimizer: str = "muon"
+    schedule: str = "cosine"
     decay: float = 0.01
+    l1: float = 0.0
+    l2: float = 0.0
+    beta: float = 0.0
+    initialisation: str | None = None
     clip: float = 1.0
     patience: int | None = None
     minutes: float | None = None  # the budget that the steps were planned for, if it was one of time
@@ -52,6 +57,7 @@ class Plan(Generic[D]):
     precision: Literal["float32", "bfloat16"]
     threads: int  # another number of threads adds in another order, and the last bits differ
     fingerprint: dict[str, str]
+    ensemble: int = 1  # how many members it has
 
     def to_json(self) -> Json:
         return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
@@ -70,6 +76,7 @@ class _Shell:
     threads: int
     fingerprint: dict[str, str]
     start: str | None = None
+    ensemble: int = 1
 
 
 def read_plan(value: object, data: type[D], where: str) -> Plan[D]:
@@ -89,11 +96,13 @@ def budget_of(training: Training) -> Training:
 
 
 def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: float | None) -> Settings:
-    """The settings of training. `seconds` per step were measured if the budget is in minutes."""
+    """The settings of training. `seconds` per step of `training.accumulate` batches were measured if the budget is in minutes."""
     t = recipe.training
-    total = t.steps or 1
+    total, accumulate = t.steps or 1, t.accumulate or 1
+    if registry.get("optimizers", t.optimizer).facts.get("full_batch"):
+        accumulate, seconds = per_epoch, None if seconds is None else seconds * per_epoch
     if t.epochs is not None:
-        total = max(1, round(t.epochs * per_epoch / t.accumulate))
+        total = max(1, round(t.epochs * per_epoch / accumulate))
     elif t.minutes is not None and seconds is not None:
         total = max(1, int(t.minutes * 60 / seconds))
     gentle = recipe.start is not None  # weights that know something already: a longer warm-up
@@ -105,10 +114,14 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
         warmup=t.warmup or max(1, min(1000, total // (5 if gentle else 10))),
         average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6) if t.average is None else t.average,
         validate=t.validate or min(2000, -(-total // (6 if short else 12))),
-        accumulate=t.accumulate,
+        accumulate=accumulate,
         optimizer=t.optimizer,
         schedule=t.schedule,
         decay=t.decay,
+        l1=t.l1,
+        l2=t.l2,
+        beta=t.beta,
+        initialisation=t.initialisation,
         clip=t.clip,
         patience=t.patience,
         minutes=t.minutes,

@@ -9,6 +9,7 @@ checkpoint.safetensors   everything needed to continue
 weights.safetensors      the best weights so far: what `translate` and its like use
 metrics.jsonl            the curves
 scores.json, report.html what came out, to read and to look at
+members/                 the runs of an ensemble (`ensemble.py`)
 """
 
 import dataclasses
@@ -26,18 +27,21 @@ from headway.core.config import difference, replaced, to_json
 from headway.core.device import choose_device
 from headway.core.errors import DataError, DiskError, RunError, UsageError, raise_all
 from headway.core.files import disk_errors, read_json, write_json, write_whole
+from headway.core.folds import Split, reading_fold
 from headway.core.lock import locked
 from headway.core.seeds import derive
 from headway.models.build import build_model, count_parameters
 from headway.models.choice import check_options
-from headway.tasks.folder import WEIGHTS, require_run
+from headway.models.weights import redraw
+from headway.tasks.folder import MEMBERS, WEIGHTS, require_run
 from headway.tasks.names import data_class, read_task_name, task_class
 from headway.tasks.other_run import open_base
 from headway.tasks.recipe import Recipe, read_recipe
 from headway.tasks.task import AnyTask, Corpus, errors_of
 from headway.training import plan as planning
 from headway.training.base_run import chosen_model, keep_base, take_weights
-from headway.training.checkpoint import FILE, read_header
+from headway.training.checkpoint import FILE, finished, read_header
+from headway.training.ensemble import require_ensemble, train_members
 from headway.training.loop import Loop, moved
 from headway.training.plan import Plan, read_plan
 from headway.training.precision import choose_precision
@@ -48,6 +52,7 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
     """Train a new run. Returns False if a person interrupted it. `anyway`: also on data with errors."""
     progress = progress or Progress()
     planning.budget_of(recipe.training)
+    require_ensemble(recipe)
     if recipe.model:
         check_options(recipe.model)
     with disk_errors(out):
@@ -73,7 +78,7 @@ def start(recipe: Recipe[object], out: Path, progress: Progress | None = None, a
 
 def _worth_keeping(out: Path) -> bool:
     """Whether anything was learned: weights, or a checkpoint beyond the first step."""
-    if (out / WEIGHTS).exists():
+    if (out / WEIGHTS).exists() or any(_worth_keeping(member) for member in (out / MEMBERS).glob("*")):
         return True
     try:
         return (out / FILE).exists() and read_header(out / FILE)[0].step > 0
@@ -109,7 +114,7 @@ def resume(out: Path, progress: Progress | None = None) -> bool:
     data = data_class(read_task_name(out))
     with locked(out):
         planned, checkpoint, weights = ((out / name).exists() for name in ("plan.json", FILE, WEIGHTS))
-        if planned and weights and not checkpoint:
+        if planned and weights and not checkpoint and not (out / MEMBERS).is_dir():
             hint = f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on."
             raise RunError(f"`{out / FILE}` is missing, so the run cannot be continued", hint)
         if checkpoint and not planned:
@@ -118,27 +123,24 @@ def resume(out: Path, progress: Progress | None = None) -> bool:
         return _train(read_recipe(value, data, str(out / "recipe.json")), out, progress, anyway=True)
 
 
-def finished(out: Path) -> str | None:
-    """Why there is nothing left to do in this run, or None."""
-    if not (out / FILE).exists() or not (out / "plan.json").exists():
-        return None
-    state, _ = read_header(out / FILE)
-    value = read_json(out / "plan.json")
-    patience = value.get("training", {}).get("patience") if isinstance(value, dict) else None
-    if state.step >= state.total > 0:
-        return f"all {state.total:,} steps are done"
-    if isinstance(patience, int) and state.stale >= patience:
-        return f"it stopped early at step {state.step:,}, after {state.stale} validations without a better score"
-    return None
+def complete(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool) -> bool:
+    """Train a run or the rest of it; one that is finished stays as it is. Returns False if a person interrupted it."""
+    if finished(out):
+        return True
+    return resume(out, progress) if (out / "recipe.json").exists() else start(recipe, out, progress, anyway)
 
 
 def _train(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool) -> bool:
+    if recipe.ensemble > 1:
+        return train_members(recipe, out, progress, lambda member, folder: _train(member, folder, progress, anyway))
     began = time.monotonic()
     kind = task_class(recipe.task)
     progress.loss_unit, progress.unit = kind.loss_unit, kind.unit
     try:
         progress.say("reading the data ...")
-        corpus = kind.collect(recipe.data, recipe.seed)
+        split = recipe.split or Split(recipe.seed)
+        with reading_fold(split, recipe.task):
+            corpus = kind.collect(recipe.data, split.seed)
         progress.say(corpus.describe())
         _stop_on_errors(corpus, anyway)
         if (out / "plan.json").exists():
@@ -191,7 +193,10 @@ def _continued(
 def _built(plan: Plan[object], sizes: dict[str, int]) -> nn.Module:
     """The untrained model of a plan; its weights follow from the seed."""
     torch.manual_seed(derive(plan.seed, "weights"))
-    return build_model(plan.model, sizes)
+    model = build_model(plan.model, sizes)
+    if plan.training.initialisation:
+        redraw(model, plan.training.initialisation)
+    return model
 
 
 def _planned(
@@ -254,8 +259,8 @@ def _seconds_per_step(loop: Loop[object], minutes: float, progress: Progress, be
 def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpus, out: Path) -> None:
     """Data or recipe that changed since the run began would make it neither the old run nor a new one."""
     wanted, settled = recipe.to_json(), plan.to_json()
-    for name in ("device", "precision"):
-        wanted.pop(name), settled.pop(name)
+    for name in ("device", "precision", "ensemble", "split"):  # another split shows in the fingerprint of the data
+        wanted.pop(name), settled.pop(name, None)
     changes = ["recipe: " + line for line in difference(_only(wanted, settled), wanted)]
     if (out / FILE).exists():
         changes += ["plan: " + line for line in difference(read_header(out / FILE)[1], plan.to_json())]

@@ -1,14 +1,15 @@
 """`headway train`: a new run from a task and data, or the rest of one that was interrupted."""
 
 import argparse
+import dataclasses
 from pathlib import Path
 
 from headway.core import registry
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.tasks.asking import ask, find_task, task_of
-from headway.tasks.folder import require_run
-from headway.verbs.options import add_options
+from headway.tasks.folder import WEIGHTS, require_run
+from headway.verbs.options import add_options, require_positive
 from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 
 SUMMARY = "train a model on your data; or continue a run"
@@ -47,6 +48,8 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     p.add_argument(
         "--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run"
     )
+    about = "train N models from different beginnings, each with the whole budget, and average what they predict"
+    p.add_argument("--ensemble", type=int, default=1, metavar="N", help=about)
     add_task_options(p, entry)
     shown = models.get(task.facts["model"])
     if shown:
@@ -66,6 +69,7 @@ def run(a: argparse.Namespace) -> int:
     options = {
         n.removeprefix("model."): v for n, v in (vars(a) | a.paths).items() if n.startswith("model.") and v is not None
     }
+    require_positive(a, "ensemble")
     if a.start:
         require_run(Path(a.start))
     begin = str(Path(a.start).resolve()) if a.start else None
@@ -77,7 +81,8 @@ def run(a: argparse.Namespace) -> int:
     from headway.training.progress import Progress
     from headway.training.session import start
 
-    return finish(start(asked.recipe(), Path(a.out), Progress(a.quiet), a.anyway), Path(a.out), a.quiet)
+    recipe = dataclasses.replace(asked.recipe(), ensemble=a.ensemble)
+    return finish(start(recipe, Path(a.out), Progress(a.quiet), a.anyway), Path(a.out), a.quiet)
 
 
 def _resume(a: argparse.Namespace) -> int:
@@ -88,8 +93,9 @@ def _resume(a: argparse.Namespace) -> int:
             f"`--resume` continues a run as it is; `{a.task or next(iter(a.paths))}` would change it", hint
         )
     require_run(folder)
+    from headway.training.checkpoint import finished
     from headway.training.progress import Progress
-    from headway.training.session import finished, resume
+    from headway.training.session import resume
 
     reason = finished(folder)
     if reason and (folder / "scores.json").exists():
@@ -103,7 +109,8 @@ def finish(whole: bool, folder: Path, quiet: bool) -> int:
     """The scores, the report and the closing words."""
     if not whole:
         if not quiet:
-            print(f"\nstopped. The run is usable as it is; `headway train --resume {folder}` continues it.")
+            usable = " The run is usable as it is;" if (folder / WEIGHTS).exists() else ""
+            print(f"\nstopped.{usable} `headway train --resume {folder}` continues it.")
         return 130
     from headway.report.summary import summarise
     from headway.runs.run import Run

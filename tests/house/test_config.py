@@ -139,7 +139,7 @@ def test_overrides() -> None:
         (
             "schedule",
             "cosin",
-            "`--training.schedule` should be one of 'cosine', 'inverse_root', 'constant', not `cosin`\nHint: did you mean `cosine`?",
+            "`training.schedule` must be the name of a registered schedule, not `cosin`\nHint: did you mean `cosine`?",
         ),
     ],
 )

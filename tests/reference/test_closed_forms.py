@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from headway.core import registry
 from headway.core.errors import ConfigError, UsageError
 from headway.layers.connections.post_norm import PostNorm
 from headway.layers.connections.pre_norm import PreNorm
@@ -85,7 +86,7 @@ def test_learned_positions_are_rows_of_a_table_that_ends() -> None:
         positions(1, 9)
 
 
-@pytest.mark.parametrize("schedule", ["cosine", "inverse_root", "constant"])
+@pytest.mark.parametrize("schedule", registry.entries("schedules"))
 def test_warm_up_is_a_straight_line_to_the_highest_rate(schedule: str) -> None:
     values = [rate_factor(schedule, n, 1000, 100) for n in range(1001)]
     assert values[:100] == pytest.approx([(n + 1) / 100 for n in range(100)])
@@ -99,8 +100,14 @@ def test_schedules_are_their_closed_forms() -> None:
         assert rate_factor("cosine", n, 1000, 100) == pytest.approx(0.5 * (1 + math.cos(math.pi * (n - 100) / 900)))
         assert rate_factor("inverse_root", n, 1000, 100) == pytest.approx(math.sqrt(100 / (n + 1)))
         assert rate_factor("constant", n, 1000, 100) == 1.0
+        assert rate_factor("linear", n, 1000, 100) == pytest.approx((1000 - n) / 900)
+        assert rate_factor("exponential", n, 1000, 100) == pytest.approx(10 ** (-2 * (n - 100) / 900))
     assert rate_factor("cosine", 550, 1000, 100) == pytest.approx(0.5) and rate_factor("cosine", 1000, 1000, 100) == pytest.approx(0.0)
     assert rate_factor("inverse_root", 399, 1000, 100) == pytest.approx(0.5)
+    thirds = [rate_factor("step", n, 1000, 100) for n in (100, 399, 400, 699, 700, 1000)]
+    assert thirds == pytest.approx([1.0, 1.0, 0.1, 0.1, 0.01, 0.01])
+    ratios = [rate_factor("exponential", n + 1, 50, 5) / rate_factor("exponential", n, 50, 5) for n in range(5, 50)]
+    assert ratios == pytest.approx([ratios[0]] * 45), "every step multiplies by the same number"
 
 
 def test_norms_stand_where_they_should(doubles: None) -> None:

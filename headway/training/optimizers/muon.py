@@ -51,6 +51,8 @@ class Muon(torch.optim.Optimizer):
     """Muon: momentum with orthogonalised updates, for the matrices inside a network; embeddings, biases and norms belong to AdamW."""
 
     aliases = ("momentum orthogonalised by Newton-Schulz",)
+    rate = 5e-3
+    takes = ("matrix",)  # parameters of these roles (`layers/roles.py`); all others go to AdamW
 
     def __init__(
         self, parameters: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0

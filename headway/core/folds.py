@@ -1,0 +1,87 @@
+"""Which examples are held out: a part drawn with a seed, or in k-fold cross-validation one fold of k.
+
+A task splits its data in `collect`, with functions that the tasks share. Those ask `current_fold`; a task that never asks cannot be
+cross-validated, and `reading_fold` notices it. So no task needs to know of folds.
+"""
+
+import random
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from headway.core.errors import DataError, UsageError
+from headway.core.seeds import derive
+
+
+@dataclass(frozen=True)
+class Split:
+    """How the held-out parts are drawn."""
+
+    seed: int
+    fold: int = 0  # which fold is the validation part, from 1 on; 0: no cross-validation
+    folds: int = 0  # of how many
+
+
+_reading: ContextVar[tuple[Split, list[Split]] | None] = ContextVar("fold", default=None)
+
+
+@contextmanager
+def reading_fold(split: Split, task: str) -> Iterator[None]:
+    """While this lasts, the validation part of data that is read is the fold of the split, if it has one."""
+    asked: list[Split] = []
+    token = _reading.set((split, asked) if split.fold else None)
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+    if split.fold and not asked:
+        hint = "leave out `--folds`, and validation data of your own if you brought some."
+        raise UsageError(f"the {task} data cannot be split into folds", hint)
+
+
+def current_fold() -> Split | None:
+    """The fold that is the validation part of what is being read; None: the usual split."""
+    found = _reading.get()
+    if found is None:
+        return None
+    found[1].append(found[0])
+    return found[0]
+
+
+def take_fold(
+    rows: Sequence[int], keys: Sequence[Hashable], strata: Sequence[Hashable], split: Split
+) -> tuple[list[int], list[int]]:
+    """The rows to learn from, and those of the fold. Rows that are not given, such as a test part, are in neither.
+
+    rows           that are split
+    keys, strata   of all rows
+    """
+    if split.folds > len({keys[row] for row in rows}):
+        raise DataError(f"there are fewer different examples than the {split.folds} folds", "choose fewer `--folds`.")
+    rows = sorted(rows)
+    numbers = fold_numbers([keys[r] for r in rows], [strata[r] for r in rows], split.folds, split.seed)
+    chosen = [row for row, number in zip(rows, numbers, strict=True) if number == split.fold]
+    return [row for row, number in zip(rows, numbers, strict=True) if number != split.fold], chosen
+
+
+def fold_numbers(keys: Sequence[Hashable], strata: Sequence[Hashable], folds: int, seed: int) -> list[int]:
+    """The fold of each example, from 1 on: all folds are disjoint, together they are everything, and each has its share of every stratum.
+
+    keys     examples with the same key are copies, and stay in one fold
+    strata   the class of each example, or the same for all
+    folds    k
+    seed     of the order in which the examples of a stratum are dealt out
+    """
+    groups: dict[str, list[Hashable]] = {}  # the keys of each stratum; a key belongs to the first stratum it occurs in
+    seen: set[Hashable] = set()
+    for key, stratum in zip(keys, strata, strict=True):
+        if key not in seen:
+            seen.add(key)
+            groups.setdefault(str(stratum), []).append(key)
+    fold_of: dict[Hashable, int] = {}
+    for stratum in sorted(groups):
+        random.Random(derive(seed, "folds", stratum)).shuffle(groups[stratum])
+        for key in groups[stratum]:
+            fold_of[key] = len(fold_of) % folds + 1  # the next stratum begins where this one ended
+    return [fold_of[key] for key in keys]

@@ -1,0 +1,74 @@
+"""An ensemble over random beginnings (`headway train ... --ensemble 5`): one run whose model is that of all its members.
+
+members/1 ... k      ordinary runs, trained one after the other: the same data and the same split, other weights, order and dropout
+plan.json ...        those of the first member; `plan.ensemble` counts the members
+weights.safetensors  the weights of all members, written when the last one is trained
+
+A training that was interrupted goes on with the member that is not finished. Lecture D.
+"""
+
+import dataclasses
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from headway.core.errors import UsageError
+from headway.core.files import disk_errors, read_json, read_tensors, write_json, write_tensors
+from headway.core.folds import Split
+from headway.core.seeds import derive
+from headway.models.ensemble import GIVES
+from headway.tasks.folder import MEMBERS, WEIGHTS
+from headway.tasks.names import data_class, task_class
+from headway.tasks.recipe import Recipe
+from headway.training.checkpoint import finished
+from headway.training.plan import read_plan
+from headway.training.progress import Progress
+
+OWN = ("checkpoint.safetensors", "metrics.jsonl", "report.html", "scores.json", WEIGHTS, "recipe.json", "plan.json")
+OWN_FILES = shutil.ignore_patterns(*OWN, ".lock", "*.part")  # of each member; the rest is the same for all
+
+
+def require_ensemble(recipe: Recipe[object]) -> None:
+    """Raise if predictions of this task cannot be averaged."""
+    if recipe.ensemble > 1 and task_class(recipe.task).gives not in GIVES:
+        hint = "leave out `--ensemble`; `--seed` trains one run after the other."
+        raise UsageError(f"models for {recipe.task} cannot be averaged", hint)
+
+
+def member_recipe(recipe: Recipe[object], number: int) -> Recipe[object]:
+    """The recipe of one member, from 1 on: a seed of its own for everything but the split of the data."""
+    split = recipe.split or Split(recipe.seed)
+    return dataclasses.replace(recipe, ensemble=1, seed=derive(recipe.seed, "member", number), split=split)
+
+
+def train_members(
+    recipe: Recipe[object], out: Path, progress: Progress, train: Callable[[Recipe[object], Path], bool]
+) -> bool:
+    """Train what is missing of each member, then join them. Returns False if a person interrupted it.
+
+    train   trains a run or the rest of it, in a directory that holds its recipe
+    """
+    for number in range(1, recipe.ensemble + 1):
+        folder, member = out / MEMBERS / str(number), member_recipe(recipe, number)
+        if finished(folder):
+            continue
+        progress.say(f"member {number} of {recipe.ensemble}")
+        with disk_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "recipe.json", member.to_json())
+        if not train(member, folder):
+            return False
+    join(recipe, out)
+    return True
+
+
+def join(recipe: Recipe[object], out: Path) -> None:
+    """Make one run of the members: what they share, a plan, and the weights of all; the weights last."""
+    folders = [out / MEMBERS / str(number) for number in range(1, recipe.ensemble + 1)]
+    shutil.copytree(folders[0], out, ignore=OWN_FILES, dirs_exist_ok=True)
+    path = folders[0] / "plan.json"
+    plan = read_plan(read_json(path), data_class(recipe.task), str(path))
+    write_json(out / "plan.json", dataclasses.replace(plan, seed=recipe.seed, ensemble=recipe.ensemble).to_json())
+    weights = [read_tensors(folder / WEIGHTS) for folder in folders]
+    joined = {f"members.{i}.{name}": tensor for i, each in enumerate(weights) for name, tensor in each.items()}
+    write_tensors(out / WEIGHTS, joined)

@@ -1,0 +1,184 @@
+"""Ensembles: one run whose members are runs; its answers are the mean of theirs, for every kind of model; interrupted and resumed."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_digits
+
+import headway
+from headway.cli import main
+from headway.core.config import Choice
+from headway.core.files import read_json, read_tensors
+from headway.decode.beam import beam_search
+from headway.models.build import build_model
+from headway.models.ensemble import Ensemble
+from headway.runs.run import Run
+from headway.training.loop import Loop
+
+CLASSIFY = ["train", "images", "--model", "mlp", "--model.width", "16", "--steps", "40", "--training.batch", "32", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "digits.npz"
+    found = load_digits()
+    np.savez(path, images=(found.images * 15.9).astype(np.uint8)[:600], labels=found.target[:600])
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(digits: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "three"
+    assert main([*CLASSIFY, "--npz", str(digits), "--ensemble", "3", "--out", str(out)]) == 0
+    return out
+
+
+def held_out_logs(run: Run) -> torch.Tensor:
+    """log p of every held-out picture."""
+    images = torch.from_numpy(load_digits().images[600:700]).float()[:, None] / 16
+    return run.model.logits(run.model(images)).log_softmax(-1)
+
+
+def test_the_run_is_the_mean_of_its_members(whole: Path) -> None:
+    run, members = Run(whole), [Run(whole / "members" / str(i)) for i in (1, 2, 3)]
+    assert run.members and [m.folder for m in run.members] == [m.folder for m in members]
+    logs = torch.stack([held_out_logs(member) for member in members])
+    assert (logs[0] - logs[1]).abs().max() > 0.01, "members differ"
+    torch.testing.assert_close(held_out_logs(run), logs.exp().mean(0).log())
+    assert len({member.plan.seed for member in members}) == 3
+    assert len({str(member.plan.fingerprint) for member in members}) == 1, "the same data in the same parts"
+
+
+def test_every_member_and_the_ensemble_are_scored(whole: Path, digits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = [read_json(whole / "members" / str(i) / "scores.json")[0]["value"] for i in (1, 2, 3)]
+    together = read_json(whole / "scores.json")[0]["value"]
+    page = (whole / "report.html").read_text(encoding="utf-8")
+    words = f"accuracy of each member (test): {', '.join(f'{s:.4f}' for s in scores)}; together {together:.4f}"
+    assert words in page and "all members together" in page
+    assert main(["evaluate", str(whole), "--npz", str(digits)]) == 0 and "accuracy" in capsys.readouterr().out
+    assert main(["train", "--resume", str(whole)]) == 0 and "finished: all members are trained" in capsys.readouterr().out
+    assert "3 members" in Run(whole).kept()
+
+
+def test_the_loss_of_the_mean_is_at_most_the_mean_loss(whole: Path) -> None:
+    """Jensen's inequality, on pictures that no member has seen."""
+    target = torch.from_numpy(load_digits().target[600:700])
+
+    def loss(run: Run) -> float:
+        return float(torch.nn.functional.nll_loss(held_out_logs(run), target))
+
+    run = Run(whole)
+    assert loss(run) < sum(loss(member) for member in run.members) / 3
+
+
+def test_an_interrupted_ensemble_goes_on_with_the_unfinished_member(
+    digits: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, runs = Loop.run, []
+
+    def stop_in_the_second(self: Loop[object], progress: object = None) -> bool:
+        runs.append(self)
+        if len(runs) < 2:
+            return plain(self, progress)  # type: ignore[arg-type]
+        plain(self, progress, lambda step: step == 23)  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Loop, "run", stop_in_the_second)
+    out = tmp_path / "cut"
+    assert main([*CLASSIFY, "--npz", str(digits), "--ensemble", "3", "--out", str(out)]) == 130
+    assert not (out / "weights.safetensors").exists() and (out / "members" / "2" / "checkpoint.safetensors").exists()
+    with pytest.raises(headway.HeadwayError, match="holds no trained weights yet"):
+        Run(out)
+    monkeypatch.setattr(Loop, "run", plain)
+    first = (out / "members" / "1" / "checkpoint.safetensors").stat().st_mtime_ns
+    assert main(["train", "--resume", str(out), "--quiet"]) == 0
+    assert (out / "members" / "1" / "checkpoint.safetensors").stat().st_mtime_ns == first, "a finished member is left alone"
+    one, other = (read_tensors(folder / "weights.safetensors") for folder in (whole, out))
+    assert one.keys() == other.keys() and all(torch.equal(one[n], other[n]) for n in one)
+
+
+def test_a_run_can_be_used_without_its_members_and_is_no_beginning(whole: Path, digits: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(whole, copy)
+    with pytest.raises(headway.HeadwayError, match="is an ensemble"):
+        headway.train("images", npz=str(digits), start=copy, steps=1, out=tmp_path / "new", quiet=True)
+    shutil.rmtree(copy / "members")
+    assert torch.equal(held_out_logs(Run(copy)), held_out_logs(Run(whole)))
+
+
+@pytest.mark.parametrize("name", ["gpt", "xlnet"])
+def test_language_models_average_the_next_token(name: str) -> None:
+    torch.manual_seed(1)
+    members = [build_model(Choice(name, {"width": 8, "depth": 1, "heads": 2}), {"vocabulary": 5}).eval() for _ in range(3)]
+    model, ids = Ensemble(members, "probabilities").eval(), torch.randint(5, (2, 6))
+    mean = torch.stack([m.logits(m(ids)).softmax(-1) for m in members]).mean(0)
+    torch.testing.assert_close(model.logits(model(ids)).exp(), mean)
+    state, stepped = model.start(2), []
+    for t in range(6):
+        hidden, state = model.step(ids[:, t], state)
+        stepped.append(model.logits(hidden).exp())
+    torch.testing.assert_close(torch.stack(stepped, 1), mean, rtol=1e-4, atol=1e-5)
+    target = torch.randint(5, (12,))
+    total, plain = model.output.cross_entropy(model(ids).flatten(0, 1), target)
+    expected = torch.nn.functional.nll_loss(mean.flatten(0, 1).log(), target, reduction="sum")
+    torch.testing.assert_close(total, expected)
+    torch.testing.assert_close(plain, expected)
+    smoothed = model.output.cross_entropy(model(ids).flatten(0, 1), target, 0.1)[0]
+    log_p = mean.flatten(0, 1).log()
+    expected = torch.nn.functional.cross_entropy(log_p, target, reduction="sum", label_smoothing=0.1)
+    torch.testing.assert_close(smoothed, expected)
+
+
+@pytest.mark.parametrize("name", ["transformer", "attention_seq2seq"])
+def test_translation_models_average_at_every_step(name: str) -> None:
+    torch.manual_seed(1)
+    sizes = {"source_vocabulary": 7, "target_vocabulary": 7}
+    members = [build_model(Choice(name, {"width": 8, "depth": 1}), sizes).eval() for _ in range(2)]
+    model = Ensemble(members, "probabilities").eval()
+    source, target = torch.randint(3, 7, (3, 5)), torch.randint(3, 7, (3, 4))
+    keep = torch.ones_like(source, dtype=torch.bool)
+    mean = torch.stack([m.logits(m(source, keep, target)).softmax(-1) for m in members]).mean(0)
+    torch.testing.assert_close(model.logits(model(source, keep, target)).exp(), mean)
+    memory, state = model.read(source, keep)
+    for t in range(4):
+        hidden, state = model.step(target[:, t], state, memory)
+        torch.testing.assert_close(model.logits(hidden).exp(), mean[:, t], rtol=1e-4, atol=1e-5)
+    found = beam_search(model, source, keep, 1, 2, [4] * 3, beam=3)
+    best = found[0][0]
+    ids = torch.tensor([[1, *best.ids]])
+    log_p = model.logits(model(source[:1], keep[:1], ids)).log_softmax(-1)[0].detach()
+    wanted = [*best.ids, 2]
+    torch.testing.assert_close(sum(float(log_p[i, w]) for i, w in enumerate(wanted)), best.log_probability, rtol=1e-4, atol=1e-4)
+
+
+def test_readers_average_at_every_position_and_regressions_their_numbers() -> None:
+    torch.manual_seed(1)
+    choice = Choice("encoder", {"width": 8, "depth": 1, "heads": 2, "inner": 16})
+    members = [build_model(choice, {"vocabulary": 9, "tags": 4, "outputs": 2}).eval() for _ in range(3)]
+    ids = torch.randint(9, (2, 5))
+    keep = torch.ones_like(ids, dtype=torch.bool)
+    model, numbers = Ensemble(members, "probabilities").eval(), Ensemble(members, "numbers").eval()
+    tags = torch.stack([m.tag_logits(m.states(ids, keep)).softmax(-1) for m in members]).mean(0)
+    torch.testing.assert_close(model.tag_logits(model.states(ids, keep)).exp(), tags)
+    expected = torch.stack([m.logits(m(ids, keep)) for m in members]).mean(0)
+    torch.testing.assert_close(numbers.logits(numbers(ids, keep)), expected)
+
+
+def test_a_language_run(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat and the dog sat on the log. " * 80, encoding="utf-8")
+    run = headway.train(
+        "language", text=str(text), tokens="characters", model="gpt", options={"width": 16, "depth": 1, "context": 16},
+        steps=20, ensemble=2, out=tmp_path / "run", quiet=True,
+    )  # fmt: skip
+    assert len(run.generate("the ", length=20)) > 0 and run.evaluate(text=str(text)).scores[0].value > 0
+    bits = [member.scores[0].value for member in run.members]
+    assert run.scores[0].value < sum(bits) / 2, "Jensen's inequality"
+
+
+def test_wrong_numbers(digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CLASSIFY, "--npz", str(digits), "--ensemble", "0", "--out", str(tmp_path / "x")]) == 2
+    assert "`--ensemble 0` should be at least 1" in capsys.readouterr().err
