@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Int, UInt8
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from headway.core.seeds import derive
@@ -22,10 +22,10 @@ Rows = Int[np.ndarray, "b"]  # which examples
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """What a model reads, `ids` and `keep` "b t" or `pictures` "b c y x", and the class of each example."""
+    """What a model reads, `ids` and `keep` "b t" or `pictures` "b c y x", and the class of each example (or its numbers)."""
 
     inputs: tuple[Tensor, ...]
-    labels: Int[Tensor, "b"]
+    labels: Int[Tensor, "b"] | Float[Tensor, "b c"]
 
     def to(self, device: torch.device) -> "LabelledBatch":
         return LabelledBatch(tuple(tensor.to(device) for tensor in self.inputs), self.labels.to(device))
