@@ -58,10 +58,7 @@ def examine_columns(
     refuse_dates(table.origin, target, wanted, columns)
     kind = kind or kind_of_target(wanted)
     seen = Examination(table.lines, "row", lambda i: ", ".join(f"{n}={excerpt(c.cells[i], 20)}" for n, c in columns.items())[:80])  # fmt: skip
-    seen.report_unreadable(table.problems)
-    seen.drop("empty-target", ~wanted.filled, f"with nothing in column `{target}`")
-    if kind == "regression":
-        seen.drop("no-number", np.isnan(wanted.values), f"whose `{target}` is no number")
+    examine_rows(seen, table, wanted, kind)
     rows = list(zip(*(c.cells for c in columns.values()), strict=True)) if columns else [()] * len(table)
     hidden = np.array([row in held_out for row in rows], dtype=bool)
     seen.drop("held-out", hidden, "that are also in the held-out tables")
@@ -86,6 +83,32 @@ def examine_columns(
     summary = (*summary, f"{count_noun(len(features), 'feature')}: {list_names(features[:12])}{' ...' * (len(features) > 12)}")
     report = Report(table.origin, total, len(kept), seen.finish(), statistics, "row", summary)
     return Examined(used.select(kept.tolist()), kind, features, report)
+
+
+def examine_given(
+    table: Table, target: str, features: Sequence[str], kind: TargetKind
+) -> tuple[Table, Report]:
+    """The rows that have a target, of a table that a model is judged by: only its rows are examined.
+
+    features   those of training
+    """
+    used = Table({name: table.columns[name] for name in (*features, target)}, table.lines, table.origin, table.problems)
+    seen = Examination(table.lines, "row", lambda i: f"{target}={excerpt(used.columns[target][i], 40)}")
+    examine_rows(seen, used, read_column(target, used.column(target)), kind)
+    kept = np.flatnonzero(seen.alive).tolist()
+    if not kept:
+        reasons = "; ".join(finding.message for finding in seen.finish())
+        raise DataError(f"nothing is left of {display_name(table.origin)}: {reasons}", "every row needs a target.")
+    total = len(table) + len(table.problems)
+    return used.select(kept), Report(table.origin, total, len(kept), seen.finish(), {"rows": len(kept)}, "row")
+
+
+def examine_rows(seen: Examination, table: Table, wanted: Column, kind: TargetKind) -> None:
+    """Rows that cannot be read, and rows without a target."""
+    seen.report_unreadable(table.problems)
+    seen.drop("empty-target", ~wanted.filled, f"with nothing in column `{wanted.name}`")
+    if kind == "regression":
+        seen.drop("no-number", np.isnan(wanted.values), f"whose `{wanted.name}` is no number")
 
 
 def kind_of_target(target: Column) -> TargetKind:

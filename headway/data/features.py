@@ -2,7 +2,7 @@
 
     number   z = (x - m) / s, m and s the mean and the standard deviation; a gap is filled by the median, and where training
              had gaps a further column says so (1: missing)
-    word     one column for each of the most frequent words, 1 where it stands, and one for all others, also unseen ones
+    word     one column for each of the 50 most frequent words, 1 where it stands, and one for all others
 """
 
 from collections import Counter
@@ -18,7 +18,6 @@ from headway.data.messages import count_noun, list_names
 from headway.data.table import Table
 
 MOST_WORDS = 50  # of a column that have a column of the matrix of their own
-OTHER = "(other)"
 
 
 @dataclass(frozen=True)
@@ -52,24 +51,33 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class WordColumn:
-    """The words of a column that have a column of the matrix each, the most frequent first."""
+    """The words of a column that have a column of the matrix each, the most frequent first, and how often each occurs.
+
+    shares   of the rows of training; one more than there are words if rarer words share a last column
+    """
 
     name: str
     words: tuple[str, ...]
+    shares: tuple[float, ...]
 
     @classmethod
     def of(cls, column: Column) -> "WordColumn":
         counts = Counter(column.cells)
-        order = sorted(counts, key=lambda word: (-counts[word], word))
-        return cls(column.name, tuple(order[:MOST_WORDS]))
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        shares = [counts[word] / len(column.cells) for word in words]
+        rest = [sum(shares[MOST_WORDS:])] * (len(words) > MOST_WORDS)
+        return cls(column.name, tuple(words[:MOST_WORDS]), (*shares[:MOST_WORDS], *rest))
 
     @property
     def width(self) -> int:
-        return len(self.words) + 1
+        return len(self.shares)
 
     def encode(self, cells: Sequence[str]) -> Float[np.ndarray, "n f"]:
+        """One-hot. An unseen word is a rare one; where training had no rare words, it counts as the average of all."""
         place = {word: i for i, word in enumerate(self.words)}
-        return np.eye(self.width)[[place.get(cell, len(self.words)) for cell in cells]]
+        unseen = np.eye(self.width)[-1] if self.width > len(self.words) else np.array(self.shares)
+        rows = np.concatenate([np.eye(self.width), unseen[None]])
+        return rows[[place.get(cell, self.width) for cell in cells]]
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,7 @@ class Features:
         for words in self.words:
             seen = set(words.words)
             unseen = dict.fromkeys(c for c in read_words(table.column(words.name)) if c not in seen)
-            if unseen and len(seen) < MOST_WORDS:
+            if unseen and words.width == len(seen):
                 found.append(f"`{words.name}` has words that training had not: {list_names(list(unseen)[:5])}")
         return tuple(found)
 
