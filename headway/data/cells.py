@@ -7,7 +7,7 @@ turn a number into a thousand words. The others are reported (`doctor_columns.py
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
@@ -78,4 +78,4 @@ def to_time(text: str) -> float:
                 continue
         else:
             return math.nan
-    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

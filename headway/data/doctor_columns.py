@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from headway.core.errors import DataError
 from headway.data.cells import Column, read_column
@@ -57,7 +56,9 @@ def examine_columns(
     columns = {name: read_column(name, table.column(name)) for name in names}
     refuse_dates(table.origin, target, wanted, columns)
     kind = kind or kind_of_target(wanted)
-    seen = Examination(table.lines, "row", lambda i: ", ".join(f"{n}={excerpt(c.cells[i], 20)}" for n, c in columns.items())[:80])  # fmt: skip
+    seen = Examination(
+        table.lines, "row", lambda i: ", ".join(f"{n}={excerpt(c.cells[i], 20)}" for n, c in columns.items())[:80]
+    )
     examine_rows(seen, table, wanted, kind)
     rows = list(zip(*(c.cells for c in columns.values()), strict=True)) if columns else [()] * len(table)
     hidden = np.array([row in held_out for row in rows], dtype=bool)
@@ -80,14 +81,15 @@ def examine_columns(
         seen.report_all("little-data", "warning", message, len(kept))
     used = Table({name: table.columns[name] for name in (*features, target)}, table.lines, table.origin)
     total = len(table) + len(table.problems)
-    summary = (*summary, f"{count_noun(len(features), 'feature')}: {list_names(features[:12])}{' ...' * (len(features) > 12)}")
+    summary = (
+        *summary,
+        f"{count_noun(len(features), 'feature')}: {list_names(features[:12])}{' ...' * (len(features) > 12)}",
+    )
     report = Report(table.origin, total, len(kept), seen.finish(), statistics, "row", summary)
     return Examined(used.select(kept.tolist()), kind, features, report)
 
 
-def examine_given(
-    table: Table, target: str, features: Sequence[str], kind: TargetKind
-) -> tuple[Table, Report]:
+def examine_given(table: Table, target: str, features: Sequence[str], kind: TargetKind) -> tuple[Table, Report]:
     """The rows that have a target, of a table that a model is judged by: only its rows are examined.
 
     features   those of training
@@ -125,7 +127,9 @@ def refuse_dates(origin: str, target: str, wanted: Column, columns: dict[str, Co
     if dates:
         hint = f"leave them out with `--features {','.join(others[:8])}`; write year, month or weekday into columns of their own; "
         hint += "or predict over time with `headway train forecasting`."
-        raise DataError(f"{display_name(origin)} holds dates in {list_names(dates)}, which a table model cannot read", hint)
+        raise DataError(
+            f"{display_name(origin)} holds dates in {list_names(dates)}, which a table model cannot read", hint
+        )
     if wanted.kind == "dates":
         raise DataError(f"the target `{target}` holds dates", "predict a number, such as the days between two dates.")
 
@@ -161,9 +165,13 @@ def examine_cells(seen: Examination, column: Column, kept: np.ndarray) -> None:
     if column.kind == "numbers":
         values = column.values[kept]
         low, high = np.nanquantile(values, (0.25, 0.75))
-        far = kept[(values < low - FAR * (high - low)) | (values > high + FAR * (high - low))] if high > low else kept[:0]
+        far = (
+            kept[(values < low - FAR * (high - low)) | (values > high + FAR * (high - low))] if high > low else kept[:0]
+        )
         examples = [f"{column.name}={column.cells[i]}, while half of them are from {low:g} to {high:g}" for i in far]
-        seen.report("outlier", far.tolist(), "note", f"{count_noun(len(far), 'outlier')} in `{column.name}`", examples=examples)
+        seen.report(
+            "outlier", far.tolist(), "note", f"{count_noun(len(far), 'outlier')} in `{column.name}`", examples=examples
+        )
 
 
 def examine_leak(seen: Examination, column: Column, target: Column, kept: np.ndarray, kind: TargetKind) -> None:
@@ -177,7 +185,8 @@ def examine_leak(seen: Examination, column: Column, target: Column, kept: np.nda
 
 
 def explained(column: Column, target: Column, kept: np.ndarray, kind: TargetKind) -> float:
-    """The share of the target's variance (or of its classes) that one column determines by a line (or by its values)."""
+    """The share of the target's variance that a line in one column explains; or, of the mistakes of always answering the most
+    frequent class, the share that answering by the value of the column avoids (lambda of Goodman & Kruskal 1954)."""
     if kind == "regression":
         x, y = column.values[kept], target.values[kept]
         known = np.isfinite(x)
@@ -189,7 +198,9 @@ def explained(column: Column, target: Column, kept: np.ndarray, kind: TargetKind
         classes[column.cells[i]][target.cells[i]] += 1
     if len(classes) > len(kept) / 5:  # values that hardly come again determine everything
         return 0.0
-    return sum(counts.most_common(1)[0][1] for counts in classes.values()) / len(kept)
+    right = sum(counts.most_common(1)[0][1] for counts in classes.values())
+    always = Counter(target.cells[i] for i in kept).most_common(1)[0][1]
+    return (right - always) / (len(kept) - always) if always < len(kept) else 0.0
 
 
 def examine_copies(
@@ -220,10 +231,12 @@ def describe_target(
         other = "; `--kind regression` for numbers" if target.kind == "numbers" else ""
         words = f"`{target.name}` has {count_noun(different, 'different value')}: classification{other}"
         return {"classes": dict(counts.most_common())}, (words, describe_classes(counts))
-    values: Float[np.ndarray, "n"] = target.values[kept]
+    values = target.values[kept]
     if np.ptp(values) == 0:
         seen.report_all("one-value", "error", f"every row has the target {values[0]:g}: nothing to learn")
-    spread = f"mean {values.mean():.4g}, standard deviation {values.std():.4g}, {values.min():.4g} to {values.max():.4g}"
+    spread = (
+        f"mean {values.mean():.4g}, standard deviation {values.std():.4g}, {values.min():.4g} to {values.max():.4g}"
+    )
     words = f"`{target.name}` has {count_noun(different, 'different value')}: regression; `--kind classification` for classes"
     statistics = {"mean": float(values.mean()), "deviation": float(values.std())}
     return dict(statistics), (words, spread)

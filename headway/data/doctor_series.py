@@ -8,6 +8,7 @@ An error:           more rows with the same time than a slip explains (several s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -69,7 +70,11 @@ def read_numbers(table: Table, name: str, target: str) -> Column:
     column = read_column(name, table.column(name))
     if column.kind != "numbers":
         what = "target" if name == target else "feature"
-        hint = f"choose another `--{what}`; words belong into `--categories`." if what == "feature" else "choose another `--target`."
+        hint = (
+            f"choose another `--{what}`; words belong into `--categories`."
+            if what == "feature"
+            else "choose another `--target`."
+        )
         raise DataError(f"the {what} `{name}` of {display_name(table.origin)} holds {column.kind}, not numbers", hint)
     return column
 
@@ -82,7 +87,13 @@ def examine_times(seen: Examination, moments: Column, origin: str) -> np.ndarray
         raise DataError(f"no row of {display_name(origin)} has a time in `{moments.name}`", "choose another `--time`.")
     order = alive[np.argsort(moments.values[alive], kind="stable")]
     back = alive[1:][np.diff(moments.values[alive]) < 0].tolist()
-    seen.report("out-of-order", back, "warning", f"{count_noun(len(back), 'row')} earlier than the one before: sorted by `{moments.name}`", examples=[moments.cells[i] for i in back[:3]])  # fmt: skip
+    seen.report(
+        "out-of-order",
+        back,
+        "warning",
+        f"{count_noun(len(back), 'row')} earlier than the one before: sorted by `{moments.name}`",
+        examples=[moments.cells[i] for i in back[:3]],
+    )
     again = np.zeros(len(moments.cells), dtype=bool)
     again[order[1:][np.diff(moments.values[order]) == 0]] = True
     if again.sum() > SLIP * len(order):
@@ -94,7 +105,7 @@ def examine_times(seen: Examination, moments: Column, origin: str) -> np.ndarray
     usual = float(np.median(steps)) if len(steps) else 0.0
     late = order[1:][steps > LONG * usual].tolist() if usual else []
     message = f"{count_noun(len(late), 'gap')} in time of more than {LONG:g} usual steps; lags count rows, not time"
-    before = {int(b): int(a) for a, b in zip(order, order[1:], strict=False)}
+    before = {int(b): int(a) for a, b in pairwise(order)}
     examples = [f"{moments.cells[before[i]]} to {moments.cells[i]}" for i in late[:3]]
     seen.report("time-gap", late, "warning", message, examples=examples)
     return order
@@ -124,7 +135,9 @@ def examine_level(seen: Examination, name: str, before: np.ndarray, after: np.nd
     deviation = float(before.std())
     if deviation and abs(after.mean() - before.mean()) > APART * deviation:
         message = f"`{name}` has the mean {after.mean():.4g} in the test part and {before.mean():.4g} before it: "
-        seen.report_all("level", "warning", message + "what was learned may not hold any more; differences may be easier")
+        seen.report_all(
+            "level", "warning", message + "what was learned may not hold any more; differences may be easier"
+        )
 
 
 def refuse_short(origin: str, rows: int, lags: int, horizon: int, least: int) -> None:

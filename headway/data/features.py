@@ -1,8 +1,8 @@
 """The columns of a table as a matrix: numbers standardised, words one-hot, gaps filled. Learned from the training rows alone.
 
-    number   z = (x - m) / s, m and s the mean and the standard deviation; a gap is filled by the median, and where training
-             had gaps a further column says so (1: missing)
-    word     one column for each of the 50 most frequent words, 1 where it stands, and one for all others
+number   z = (x - m) / s, m and s the mean and the standard deviation; a gap is filled by the median, and where training
+         had gaps a further column says so (1: missing)
+word     one column for each of the 50 most frequent words, 1 where it stands, and one for all others
 """
 
 from collections import Counter
@@ -123,7 +123,9 @@ class Features:
             values = _numbers(read_column(column.name, table.column(column.name)))
             gaps = int(np.isnan(values).sum())
             if gaps and not column.gaps:
-                found.append(f"`{column.name}` has {count_noun(gaps, 'gap')}, which training had not: filled by the median")
+                found.append(
+                    f"`{column.name}` has {count_noun(gaps, 'gap')}, which training had not: filled by the median"
+                )
             beyond = int(((values < column.low) | (values > column.high)).sum())
             if beyond:
                 span = f"{column.low:g} to {column.high:g}"

@@ -82,9 +82,7 @@ def _explained(f: Numbers, y: Numbers) -> Float[np.ndarray, "*b"]:
     return np.where(spread > 0, 1 - missed / np.where(spread > 0, spread, 1.0), np.where(missed > 0, 0.0, 1.0))
 
 
-def _estimate(
-    figure: Figure, predicted: ArrayLike, true: ArrayLike, resamples: int, block: int, seed: int
-) -> Estimate:
+def _estimate(figure: Figure, predicted: ArrayLike, true: ArrayLike, resamples: int, block: int, seed: int) -> Estimate:
     f, y = np.asarray(predicted, dtype=np.float64), np.asarray(true, dtype=np.float64)
     if f.shape != y.shape or f.ndim != 1:
         words = f"predictions of shape {f.shape} cannot be compared with numbers of shape {y.shape}"

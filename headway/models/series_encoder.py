@@ -1,5 +1,6 @@
 from dataclasses import dataclass, field
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -36,10 +37,11 @@ class Config:
 class SeriesEncoder(nn.Module):
     """Series encoder: the past of a series, read in the order of time by any causal mixer, as one vector.
 
-        x_t = W s_t + V z + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2        h = x_T
+        x_t = W s_t + V z + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2        y = U x_T + A (s, z) + b
 
-    s_t are the values at time t and z the categories of the time that is predicted, such as its weekday. There is no norm before
-    the head: how large a value is would be lost. With `lstm`, `gru` or `elman` it is the recurrent network of Elman 1990,
+    s_t are the values at time t and z the categories of the time that is predicted, such as its weekday. A (s, z) is an
+    autoregression beside the network, after LSTNet (Lai et al. 2018, https://arxiv.org/abs/1703.07015): norms and saturating units
+    lose how large a value is, which a linear part keeps, and the network learns what is left. With `lstm`, `gru` or `elman` it is the recurrent network of Elman 1990,
     https://doi.org/10.1207/s15516709cog1402_1, and James et al. 2023, ch. 10.5; with `multihead` a Transformer, with `mamba` a state
     space model. Positions are added if the mixer needs them. Lectures B, C and D.
     """
@@ -48,7 +50,7 @@ class SeriesEncoder(nn.Module):
     reads, gives = ("series",), ("one vector",)
     causal = True  # its mixers look back only
 
-    def __init__(self, config: Config, channels: int, categories: int, outputs: int) -> None:
+    def __init__(self, config: Config, channels: int, categories: int, features: int, outputs: int) -> None:
         super().__init__()
         c = self.config = config
         self.input = nn.Linear(channels, c.width)
@@ -65,11 +67,12 @@ class SeriesEncoder(nn.Module):
             for _ in range(c.depth)
         ]
         self.blocks = nn.ModuleList(blocks)
-        self.head, self.dropout = nn.Linear(c.width, outputs), Dropout(c.dropout)
+        self.head, self.dropout = nn.Linear(c.width + features, outputs), Dropout(c.dropout)
         for block in blocks:  # every block starts as its mixer alone
             nn.init.zeros_(block.feedforward.down.weight)
 
     def forward(self, series: Float[Tensor, "b t c"], categories: Float[Tensor, "b k"]) -> Float[Tensor, "b d"]:
+        """The state after the last value, and beside it everything that was read, for the autoregression."""
         x = self.input(series)
         if self.category is not None:
             x = x + self.category(categories)[:, None]
@@ -77,7 +80,7 @@ class SeriesEncoder(nn.Module):
             x = x + self.position(series.shape[1])
         for block in self.blocks:
             x = block(x)
-        return self.dropout(x[:, -1])
+        return torch.cat([self.dropout(x[:, -1]), series.flatten(1), categories], 1)
 
     def logits(self, hidden: Float[Tensor, "b d"]) -> Float[Tensor, "b c"]:
         return self.head(hidden)

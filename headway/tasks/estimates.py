@@ -44,7 +44,9 @@ def outputs_of(model: Classifier, batches: OrderedBatches) -> Float[np.ndarray, 
     """What the model gives for each example, in the order of the examples."""
     device = next(iter(model.parameters())).device
     with torch.inference_mode():
-        found = [model.logits(model(*batch.to(device).inputs)).double().cpu().numpy() for _, batch in batches.in_order()]
+        found = [
+            model.logits(model(*batch.to(device).inputs)).double().cpu().numpy() for _, batch in batches.in_order()
+        ]
     return np.concatenate(found)
 
 
@@ -99,7 +101,10 @@ class Estimates:
     def samples(self, show: Callable[[int], str], count: int) -> tuple[tuple[str, ...], ...]:
         """The examples with the largest errors, the largest first."""
         rows = np.argsort(-np.abs(self.errors).max(1), kind="stable")[:count].tolist()
-        return tuple((show(i), numbers(self.predicted[i]), numbers(self.true[i]), f"error {numbers(self.errors[i], sign=True)}") for i in rows)  # fmt: skip
+        return tuple(
+            (show(i), numbers(self.predicted[i]), numbers(self.true[i]), f"error {numbers(self.errors[i], sign=True)}")
+            for i in rows
+        )
 
     def validation(self, show: Callable[[int], str]) -> Validation:
         error = rmse(self.predicted.ravel(), self.true.ravel(), resamples=0).value
@@ -124,7 +129,11 @@ class Estimates:
         """
         f, y = self.predicted.ravel(), self.true.ravel()
         size = f"{len(self.true):,} {unit}, bootstrap" + (f" in blocks of {self.block}" if self.block > 1 else "")
-        found = [("R2", r2(f, y, block=self.block)), ("RMSE", rmse(f, y, block=self.block)), ("MAE", mae(f, y, block=self.block))]
+        found = [
+            ("R2", r2(f, y, block=self.block)),
+            ("RMSE", rmse(f, y, block=self.block)),
+            ("MAE", mae(f, y, block=self.block)),
+        ]
         scores = [Score(part, name, e.value, e.low, e.high, 4, size) for name, e in found]
         if self.true.shape[1] > 1:
             steps = [r2(self.predicted[:, h], self.true[:, h], resamples=0).value for h in range(self.true.shape[1])]
@@ -134,7 +143,9 @@ class Estimates:
         width = " ".join(f"{r:.4g}" for r in radius)
         about = f"intervals of {coverage:.0%}: ± {width} around each prediction (conformal, from the validation part); "
         every = (f"{about}of this part they cover {held:.1%}", *notes)
-        words = verdict(found[0][1].low, found[0][1].value, [(rival.name, self.r2(rival.predicted)) for rival in rivals])
+        words = verdict(
+            found[0][1].low, found[0][1].value, [(rival.name, self.r2(rival.predicted)) for rival in rivals]
+        )
         samples = self.samples(show, SHOWN)
         return Judgement(tuple(scores), samples, words, sizes, unit, every, panels=tuple(panels))
 
@@ -143,11 +154,15 @@ class Estimates:
         f, y = thinned(self.predicted[:, 0], self.true[:, 0])
         ends = (float(min(f.min(), y.min())), float(max(f.max(), y.max())))
         diagonal = Mark("line", ends, ends, soft=True)
-        caption = "On the diagonal the prediction is right; a cloud that is flatter than the diagonal means that large values are underestimated."
-        both = Plot("Predicted and true", (diagonal, Mark("points", y, f)), f"true {name}", f"predicted {name}", caption)
+        caption = "On the diagonal the prediction is right; a cloud flatter than the diagonal: large values are underestimated."
+        both = Plot(
+            "Predicted and true", (diagonal, Mark("points", y, f)), f"true {name}", f"predicted {name}", caption
+        )
         zero = Mark("line", (float(f.min()), float(f.max())), (0.0, 0.0), soft=True)
-        caption = "A band around zero without a shape: nothing more can be read from the predictions. A funnel: large values are harder."
-        return both, Plot("Residuals", (zero, Mark("points", f, y - f)), f"predicted {name}", "true - predicted", caption)
+        caption = "A band around zero without a shape is what chance leaves. A funnel: large values are harder."
+        return both, Plot(
+            "Residuals", (zero, Mark("points", f, y - f)), f"predicted {name}", "true - predicted", caption
+        )
 
 
 def thinned(*columns: Float[np.ndarray, "n"]) -> list[Float[np.ndarray, "m"]]:
@@ -163,7 +178,9 @@ def numbers(values: Float[np.ndarray, "h"], sign: bool = False) -> str:
 def verdict(low: float, value: float, rivals: Sequence[tuple[str, float]]) -> str:
     """What R2 means, beside that of the simpler predictions."""
     if low <= 0:
-        return f"R2 {value:.3f}: not surely better than always predicting the mean; train longer, or bring other columns."
+        return (
+            f"R2 {value:.3f}: not surely better than always predicting the mean; train longer, or bring other columns."
+        )
     listed = ", ".join(f"{name} {found:.3f}" for name, found in rivals)
     words = f"explains {value:.1%} of the variance (R2 {value:.3f}; {listed})"
     best = max((found for _, found in rivals), default=0.0)

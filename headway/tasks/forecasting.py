@@ -37,11 +37,15 @@ class Data:
     table: str | None = None  # one time per row: .tsv .csv .jsonl .parquet, `-` for standard input
     target: str | None = None  # the column to be predicted
     time: str | None = None  # the column of times (default: the first of dates, else of growing numbers, else none)
-    features: tuple[str, ...] = ()  # columns whose past is read besides the target's, with commas (default: all numbers)
+    features: tuple[
+        str, ...
+    ] = ()  # columns whose past is read besides the target's, with commas (default: all numbers)
     categories: tuple[str, ...] = ()  # columns of words that are known in advance, such as the weekday
     lags: int = 5  # rows of the past that are read
     horizon: int = 1  # steps ahead that are predicted
-    split: str | None = None  # a column that is true for training and false for the test (default: the last fifth is the test)
+    split: str | None = (
+        None  # a column that is true for training and false for the test (default: the last fifth is the test)
+    )
     coverage: float = 0.9  # the share of the intervals that should hold the true value
 
     def __post_init__(self) -> None:
@@ -75,7 +79,9 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
     @classmethod
     def collect(cls, data: Data, seed: int) -> SeriesCorpus:
         if data.table is None:
-            raise UsageError("which series? `--table`: one time per row", "`headway train forecasting --help` explains it.")
+            raise UsageError(
+                "which series? `--table`: one time per row", "`headway train forecasting --help` explains it."
+            )
         d = data
         return collect_series(data.table, d.target, d.time, d.features, d.categories, d.split, d.lags, d.horizon)
 
@@ -90,7 +96,9 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         t, count, chosen = recipe.training, len(corpus.parts["train"]), recipe.model or Choice(cls.model)
         straight = chosen.name == "linear"  # one matrix that starts at zero: it may take larger steps
         grade = count >= 20_000
-        model = sized(chosen, width=64 if grade else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.1)
+        model = sized(
+            chosen, width=64 if grade else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.1
+        )
         usual = (2e-3 if t.optimizer == "muon" else 1e-3) * (10 if straight else 1) * (gentler(count) if base else 1.0)
         return Proposal(recipe.data, model, t.batch or (128 if grade else 64), t.rate or usual)
 
@@ -192,9 +200,22 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         linear = self.rival.predict(flat(self.state.scaled(part.windows.series), part.categories))
         known = f" with {', '.join(w.name for w in self.state.words)}" if self.state.words else ""
         rivals = [Rival("the last value", last), Rival(f"AR({self.data.lags}){known} by least squares", linear)]
-        panels = (forecast_panel(found, radius, part.times, self.target, self.data.coverage), autocorrelation_panel(found.errors[:, 0]))  # fmt: skip
+        panels = (
+            forecast_panel(found, radius, part.times, self.target, self.data.coverage),
+            autocorrelation_panel(found.errors[:, 0]),
+        )
         notes = ["AR by least squares has learned from the validation part, too; the model was chosen by it"]
-        return found.judgement(name, rivals, radius, self.data.coverage, lambda i: part.times[i], sizes, "windows", (*panels, *found.panels(self.target)), notes)  # fmt: skip
+        return found.judgement(
+            name,
+            rivals,
+            radius,
+            self.data.coverage,
+            lambda i: part.times[i],
+            sizes,
+            "windows",
+            (*panels, *found.panels(self.target)),
+            notes,
+        )
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
         """Scores of a table: one forecast for each row that has enough past in it."""
@@ -212,7 +233,9 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         return read_past(data.table, self.state.channels, [w.name for w in self.state.words], self.state.time)
 
     def _short(self, data: Data, rows: int) -> DataError:
-        words = f"{display_name(data.table or '')} has {count_noun(rows, 'row')}; a forecast is read from {self.data.lags}"
+        words = (
+            f"{display_name(data.table or '')} has {count_noun(rows, 'row')}; a forecast is read from {self.data.lags}"
+        )
         return DataError(words, "bring more of the past.")
 
     def _validation(self) -> Kept:

@@ -78,7 +78,9 @@ def collect_series(
     series = Series(channels, ordered.values, tuple(times[i] for i in ordered.rows), cells, test)
     parts = split_windows(windows(ordered.values, lags, horizon), test, horizon, path)
     examine_level(seen, target, ordered.values[~test, 0], ordered.values[test, 0])
-    span = f"{series.times[0]} to {series.times[-1]}" + (f" (column `{time}`)" if time else ", in the order of the file")
+    span = f"{series.times[0]} to {series.times[-1]}" + (
+        f" (column `{time}`)" if time else ", in the order of the file"
+    )
     used = [*channels, *categories, *filter(None, (time, split))]
     summary = (span, f"{count_noun(len(channels), 'channel')}: {list_names(channels)}", list_unused(table, used))
     total = len(table) + len(table.problems)
@@ -105,7 +107,10 @@ def read_split(table: Table, split: str | None, rows: Sequence[int]) -> Bool[np.
         raise DataError(f"`{split}` of {display_name(table.origin)} is `{wrong}` in a row", hint)
     test = np.array([cell in NO for cell in cells], dtype=bool)
     if (test[:-1] & ~test[1:]).any():
-        raise DataError(f"`{split}` of {display_name(table.origin)} has training rows after test rows", "a forecast is judged by what comes later.")  # fmt: skip
+        raise DataError(
+            f"`{split}` of {display_name(table.origin)} has training rows after test rows",
+            "a forecast is judged by what comes later.",
+        )
     return test
 
 
@@ -138,7 +143,9 @@ class Kept:
     def save(self, path: Path) -> None:
         arrays = {"series": self.windows.series, "targets": self.windows.targets, "rows": self.windows.rows}
         arrays["categories"] = self.categories
-        write_tensors(path, {n: torch.from_numpy(np.ascontiguousarray(a)) for n, a in arrays.items()}, json.dumps(self.times))
+        write_tensors(
+            path, {n: torch.from_numpy(np.ascontiguousarray(a)) for n, a in arrays.items()}, json.dumps(self.times)
+        )
 
     @classmethod
     def load(cls, path: Path, shape: tuple[int, int, int, int]) -> "Kept":
@@ -178,5 +185,7 @@ def read_past(path: str, channels: Sequence[str], categories: Sequence[str], tim
     times = table.column(time) if time else tuple(f"row {i}" for i in range(1, len(table) + 1))
     cells = {name: tuple(table.column(name)[i].strip() for i in rows) for name in categories}
     future = len(table) - last
-    series = Series(tuple(channels), ordered.values, tuple(times[i] for i in rows), cells, np.zeros(len(rows), dtype=bool))
+    series = Series(
+        tuple(channels), ordered.values, tuple(times[i] for i in rows), cells, np.zeros(len(rows), dtype=bool)
+    )
     return series, future

@@ -57,7 +57,9 @@ class SeriesState:
         found = []
         if self.words and future < horizon:
             names = list_names(column.name for column in self.words)
-            found.append(f"{names} of the next row is not known: add a row for it in which `{self.channels[0]}` is empty")
+            found.append(
+                f"{names} of the next row is not known: add a row for it in which `{self.channels[0]}` is empty"
+            )
         for column in self.words:
             unseen = [word for word in dict.fromkeys(series.categories[column.name]) if word not in column.words]
             if unseen:

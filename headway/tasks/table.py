@@ -165,7 +165,12 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
 
     def _part(self, name: str, part: tables.Table, sizes: dict[str, int]) -> Part:
         columns = {n: part.column(n) for n in self.features.names[:8]}
-        return Part(name, self._batches(part, BATCH), lambda i: ", ".join(f"{n} {excerpt(c[i], 20)}" for n, c in columns.items()), sizes)  # fmt: skip
+        return Part(
+            name,
+            self._batches(part, BATCH),
+            lambda i: ", ".join(f"{n} {excerpt(c[i], 20)}" for n, c in columns.items()),
+            sizes,
+        )
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -188,8 +193,11 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         rows = np.arange(1, len(found) + 1, dtype=np.float64)
         means = np.array([f.mean for f in found])
         labels = [f"{f.name}: {f.mean:.4f} ± {f.deviation:.4f}" for f in found]
-        bars = [Mark("segments", [0.0], [y], f"{f.name} {f.mean:.3f}", [y], [f.mean]) for y, f in zip(rows, found, strict=True)][::-1]
-        caption = f"What {self.target.figure} loses when the values of a feature are shuffled; features that say the same share their importance."
+        bars = [
+            Mark("segments", [0.0], [y], f"{f.name} {f.mean:.3f}", [y], [f.mean])
+            for y, f in zip(rows, found, strict=True)
+        ][::-1]
+        caption = f"What {self.target.figure} loses when a feature is shuffled; features that say the same share their importance."
         marks = (*bars, Mark("points", means, rows, labels=labels, soft=True))
         return Plot("Importance of the features", marks, f"loss of {self.target.figure}", "", caption)
 
@@ -224,6 +232,8 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         table = tables.read_table(data.table, self.features.names)
         batches = NumberBatches([self.features.encode(table)], np.zeros(len(table), dtype=np.int64), rows=BATCH)
         names, found = self.target.predicted(model, batches, self._validation().batches)
-        rows = tuple((*cells, *more) for cells, more in zip(zip(*table.columns.values(), strict=True), found, strict=True))
+        rows = tuple(
+            (*cells, *more) for cells, more in zip(zip(*table.columns.values(), strict=True), found, strict=True)
+        )
         unread = [f"{count_noun(len(table.problems), 'row')} could not be read"] * bool(table.problems)
         return Predicted((*table.columns, *names), rows, (), (*unread, *self.features.warnings(table)))

@@ -39,7 +39,9 @@ def collect_rows(
         hint = f"name one with `--target`; its columns are {list_names(table.columns)}."
         raise DataError(f"which column of {display_name(path)} should be predicted?", hint)
     if features is not None and target in features:
-        raise DataError(f"the column `{target}` cannot be both a feature and the target", "leave it out of `--features`.")
+        raise DataError(
+            f"the column `{target}` cannot be both a feature and the target", "leave it out of `--features`."
+        )
     found = examine_columns(table, target, features, kind)
     held_out, reports = {}, []
     for name, other in brought.items():

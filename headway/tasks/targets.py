@@ -107,7 +107,9 @@ class ClassTarget:
         found = Predictions.of(model, part.batches, self.classes.names)
         made = found.judgement(part.name, self.classes.majority, part.show, part.sizes, "rows", [])
         samples = tuple(named(row) for row in made.samples)
-        return Judgement(made.scores, samples, made.verdict, made.sizes, made.unit, made.notes, panels=(*made.panels, *panels))
+        return Judgement(
+            made.scores, samples, made.verdict, made.sizes, made.unit, made.notes, panels=(*made.panels, *panels)
+        )
 
     def predicted(
         self, model: Classifier, batches: NumberBatches, validation: NumberBatches

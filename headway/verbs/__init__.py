@@ -1,6 +1,6 @@
 """One file per verb of the command `headway`: its arguments beside its work. Heavy rooms are imported inside `run`."""
 
 ORDER = (
-    "train", "translate", "generate", "classify", "predict", "evaluate", "inspect", "align", "compare", "data", "list", "find", "show", "check", "lab",
-    "completion",
+    "train", "translate", "generate", "classify", "predict", "evaluate", "inspect", "align", "compare", "data", "list", "find", "show",
+    "check", "lab", "completion",
 )  # fmt: skip

@@ -26,7 +26,9 @@ WIDEST = 24  # characters of a cell there
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     add_run(p)
-    p.add_argument("--output", metavar="FILE", help="where all rows go, as CSV (default: the first rows, on the screen)")
+    p.add_argument(
+        "--output", metavar="FILE", help="where all rows go, as CSV (default: the first rows, on the screen)"
+    )
     p.add_argument("--out", metavar="PAGE", help="a page with pictures of the predictions: predictions.html")
     p.add_argument("--json", action="store_true", help="print JSON: one object for each row")
     add_brought(p, words, "predict")
@@ -52,7 +54,9 @@ def run(a: argparse.Namespace) -> None:
     if a.output:
         write_text(Path(a.output), csv_text(found.columns, found.rows))
     if a.json:
-        print(json.dumps([dict(zip(found.columns, row, strict=True)) for row in found.rows], indent=2, ensure_ascii=False))
+        print(
+            json.dumps([dict(zip(found.columns, row, strict=True)) for row in found.rows], indent=2, ensure_ascii=False)
+        )
         return
     if not a.output:
         print("\n".join(aligned(found.columns, found.rows[:SHOWN])))
@@ -78,7 +82,9 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = []
     for row in cells:
         both = zip(row, widths, right, strict=True)
-        lines.append("  ".join(cell.rjust(width) if number else cell.ljust(width) for cell, width, number in both).rstrip())
+        lines.append(
+            "  ".join(cell.rjust(width) if number else cell.ljust(width) for cell, width, number in both).rstrip()
+        )
     return lines
 
 
