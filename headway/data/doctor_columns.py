@@ -62,7 +62,7 @@ def examine_columns(
     examine_rows(seen, table, wanted, kind)
     rows = list(zip(*(c.cells for c in columns.values()), strict=True)) if columns else [()] * len(table)
     hidden = np.array([row in held_out for row in rows], dtype=bool)
-    seen.drop("held-out", hidden, "that are also in the held-out tables")
+    seen.drop("held-out", hidden, "whose features are also in the held-out tables")
     kept = np.flatnonzero(seen.alive)
     if not len(kept):
         reasons = "; ".join(finding.message for finding in seen.finish())

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from headway.core.config import require
 from headway.layers.dropout import Dropout
+from headway.layers.readout import Readout
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Linear(nn.Module):
     def __init__(self, config: Config, features: int, outputs: int) -> None:
         super().__init__()
         self.config = config
-        self.head, self.dropout = nn.Linear(features, outputs), Dropout(config.dropout)
+        self.head, self.dropout = Readout(features, outputs), Dropout(config.dropout)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 

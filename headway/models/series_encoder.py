@@ -13,6 +13,7 @@ from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.mixer import build_mixer, mixer_class
 from headway.layers.positions.sinusoidal import Sinusoidal
+from headway.layers.readout import Readout
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,16 @@ class Config:
 class SeriesEncoder(nn.Module):
     """Series encoder: the past of a series, read in the order of time by any causal mixer, as one vector.
 
-        x_t = W s_t + V z + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2        y = U x_T + A (s, z) + b
+        x_t = W s_t + V z + p_t        x <- x + mixer(norm(x))        x <- x + W_2 relu(W_1 norm(x))^2
+        y = U x_T + A (s, z) + b
 
     s_t are the values at time t and z the categories of the time that is predicted, such as its weekday. A (s, z) is an
-    autoregression beside the network, after LSTNet (Lai et al. 2018, https://arxiv.org/abs/1703.07015): norms and saturating units
-    lose how large a value is, which a linear part keeps, and the network learns what is left. With `lstm`, `gru` or `elman` it is the recurrent network of Elman 1990,
-    https://doi.org/10.1207/s15516709cog1402_1, and James et al. 2023, ch. 10.5; with `multihead` a Transformer, with `mamba` a state
-    space model. Positions are added if the mixer needs them. Lectures B, C and D.
+    autoregression beside the network, after LSTNet (Lai et al. 2018, https://arxiv.org/abs/1703.07015): norms and
+    saturating units lose how large a value is, which a linear part keeps, and the network learns what is left.
+
+    With `lstm`, `gru` or `elman` the network is a recurrent one (Elman 1990, https://doi.org/10.1207/s15516709cog1402_1;
+    James et al. 2023, ch. 10.5), with `multihead` a Transformer, with `mamba` a state space model. Positions are added
+    if the mixer needs them. Lectures B, C and D.
     """
 
     aliases = ("recurrent network", "recurrent neural network", "time series encoder", "RNN for time series")
@@ -67,7 +71,7 @@ class SeriesEncoder(nn.Module):
             for _ in range(c.depth)
         ]
         self.blocks = nn.ModuleList(blocks)
-        self.head, self.dropout = nn.Linear(c.width + features, outputs), Dropout(c.dropout)
+        self.head, self.dropout = Readout(c.width + features, outputs), Dropout(c.dropout)
         for block in blocks:  # every block starts as its mixer alone
             nn.init.zeros_(block.feedforward.down.weight)
 

@@ -102,13 +102,12 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         before = base.task if base else None
         same = isinstance(before, Table) and set(before.features.names) == set(corpus.features)
         features = before.features if isinstance(before, Table) and same else Features.of(corpus.train, corpus.features)
-        name = data.target or ""
+        known, name = before.target if isinstance(before, Table) else None, data.target or ""
         cells = corpus.train.column(name)
         if corpus.kind == "classification":
-            known = before.target if isinstance(before, Table) else None
             classes = Classes.of([cell.strip() for cell in cells], known)
             return cls(data, features, ClassTarget(name, classes, data.smoothing))
-        return cls(data, features, NumberTarget.fit(name, cells, features.encode(corpus.train)))
+        return cls(data, features, NumberTarget.fit(name, cells, features.encode(corpus.train), known))
 
     def save(self, folder: Path) -> None:
         write_json(folder / FILE, asdict(self.features))

@@ -132,9 +132,13 @@ class NumberTarget:
     FILE, RIVAL = "target.json", "least_squares.safetensors"
 
     @classmethod
-    def fit(cls, name: str, cells: Sequence[str], inputs: Float[np.ndarray, "n f"]) -> "NumberTarget":
+    def fit(
+        cls, name: str, cells: Sequence[str], inputs: Float[np.ndarray, "n f"], before: "Target | None"
+    ) -> "NumberTarget":
+        """From the training rows; the scale is that of the run that this one begins with (`before`), if it has one."""
         values = read_column(name, cells).values
-        return cls(name, Scale.of(values), LeastSquares.fit(inputs, values[:, None]))
+        scale = before.scale if isinstance(before, NumberTarget) else Scale.of(values)
+        return cls(name, scale, LeastSquares.fit(inputs, values[:, None]))
 
     @classmethod
     def load(cls, name: str, folder: Path, inputs: int) -> "NumberTarget":
