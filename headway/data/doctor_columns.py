@@ -21,7 +21,7 @@ from headway.data.findings import Examination, Finding, Report
 from headway.data.messages import count_noun, display_name, excerpt, list_names
 from headway.data.table import Table
 
-TargetKind = Literal["regression", "classification"]
+TargetKind = Literal["numbers", "classes"]
 FEW_VALUES = 10  # different whole numbers that are taken for classes without being asked
 LEAST_ROWS = 100
 FAR = 10.0  # interquartile ranges beyond the quartiles: an outlier
@@ -109,16 +109,16 @@ def examine_rows(seen: Examination, table: Table, wanted: Column, kind: TargetKi
     """Rows that cannot be read, and rows without a target."""
     seen.report_unreadable(table.problems)
     seen.drop("empty-target", ~wanted.filled, f"with nothing in column `{wanted.name}`")
-    if kind == "regression":
+    if kind == "numbers":
         seen.drop("no-number", np.isnan(wanted.values), f"whose `{wanted.name}` is no number")
 
 
 def kind_of_target(target: Column) -> TargetKind:
     """Words are classes; so are at most ten different whole numbers. All other numbers are to be predicted as such."""
     if target.kind != "numbers":
-        return "classification"
+        return "classes"
     values = np.unique(target.values[np.isfinite(target.values)])
-    return "classification" if len(values) <= FEW_VALUES and (values == np.round(values)).all() else "regression"
+    return "classes" if len(values) <= FEW_VALUES and (values == np.round(values)).all() else "numbers"
 
 
 def refuse_dates(origin: str, target: str, wanted: Column, columns: dict[str, Column]) -> None:
@@ -187,7 +187,7 @@ def examine_leak(seen: Examination, column: Column, target: Column, kept: np.nda
 def explained(column: Column, target: Column, kept: np.ndarray, kind: TargetKind) -> float:
     """The share of the target's variance that a line in one column explains; or, of the mistakes of always answering the most
     frequent class, the share that answering by the value of the column avoids (lambda of Goodman & Kruskal 1954)."""
-    if kind == "regression":
+    if kind == "numbers":
         x, y = column.values[kept], target.values[kept]
         known = np.isfinite(x)
         if column.kind != "numbers" or known.sum() < 3 or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
@@ -225,7 +225,7 @@ def describe_target(
     """Statistics of the target, also in words; a target that teaches nothing is an error."""
     cells = [target.cells[i] for i in kept]
     different = len(set(cells))
-    if kind == "classification":
+    if kind == "classes":
         counts = Counter(cells)
         examine_balance(seen, counts, target.cells, kept.tolist())
         other = "; `--kind regression` for numbers" if target.kind == "numbers" else ""

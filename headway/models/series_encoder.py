@@ -48,6 +48,8 @@ class SeriesEncoder(nn.Module):
     With `lstm`, `gru` or `elman` the network is a recurrent one (Elman 1990, https://doi.org/10.1207/s15516709cog1402_1;
     James et al. 2023, ch. 10.5), with `multihead` a Transformer, with `mamba` a state space model. Positions are added
     if the mixer needs them. Lectures B, C and D.
+
+    categories   k, entries of z; 0: none
     """
 
     aliases = ("recurrent network", "recurrent neural network", "time series encoder", "RNN for time series")

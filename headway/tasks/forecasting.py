@@ -92,15 +92,14 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: SeriesCorpus, base: Base | None) -> Proposal[Data]:
-        """Series are short and noisy: a narrow model, much dropout, small steps."""
+        """Series are short and noisy: much dropout, which wants a wide layer; linear parts and recurrences take larger steps."""
         t, count, chosen = recipe.training, len(corpus.parts["train"]), recipe.model or Choice(cls.model)
-        straight = chosen.name == "linear"  # one matrix that starts at zero: it may take larger steps
-        grade = count >= 20_000
+        wide, straight = chosen.name == "mlp", chosen.name == "linear"
         model = sized(
-            chosen, width=64 if grade else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.1
+            chosen, width=512 if wide else 64, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.5
         )
-        usual = (2e-3 if t.optimizer == "muon" else 1e-3) * (10 if straight else 1) * (gentler(count) if base else 1.0)
-        return Proposal(recipe.data, model, t.batch or (128 if grade else 64), t.rate or usual)
+        usual = (2e-3 if wide else 1e-2) * (1.0 if t.optimizer == "muon" else 0.3) * (2.0 if straight else 1.0)
+        return Proposal(recipe.data, model, t.batch or 64, t.rate or usual * (gentler(count) if base else 1.0))
 
     @classmethod
     def fit(cls, data: Data, corpus: SeriesCorpus, base: Base | None) -> "Forecasting":

@@ -14,6 +14,7 @@ from headway.core.config import Choice, from_json, require
 from headway.core.errors import ConfigError, RunError, UsageError
 from headway.core.files import read_json, write_json
 from headway.data import table as tables
+from headway.data.doctor_columns import TargetKind
 from headway.data.features import Features
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import count_noun, excerpt
@@ -33,6 +34,10 @@ from headway.tasks.uses import Predicted
 
 BATCH = 1024  # rows that are judged or predicted at once
 FILE = "features.json"
+KINDS: dict[TargetKind, Literal["regression", "classification"]] = {
+    "numbers": "regression",
+    "classes": "classification",
+}
 MOST_SHUFFLED = 2000  # rows that the importance of features is measured on
 
 
@@ -77,7 +82,8 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
             raise UsageError("which table? `--table`: one example per row", hint)
         parts = {"validation": data.validation_table, "test": data.test_table}
         brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_rows(data.table, data.target, data.features or None, data.kind, brought, seed)
+        asked = next((kind for kind, name in KINDS.items() if name == data.kind), None)
+        return collect_rows(data.table, data.target, data.features or None, asked, brought, seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -92,7 +98,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         straight = chosen.name == "linear"  # one matrix that starts at zero: it may take larger steps
         dropout = 0.0 if straight else (0.1, 0.05, 0.0)[grade]
         model = sized(chosen, width=(64, 128, 256)[grade], depth=2, inner=2, head_width=32, dropout=dropout)
-        settled = dataclasses.replace(recipe.data, kind=corpus.kind)
+        settled = dataclasses.replace(recipe.data, kind=KINDS[corpus.kind])
         usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (10 if straight else 1) * (gentler(count) if base else 1.0)
         return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 
@@ -104,7 +110,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         features = before.features if isinstance(before, Table) and same else Features.of(corpus.train, corpus.features)
         known, name = before.target if isinstance(before, Table) else None, data.target or ""
         cells = corpus.train.column(name)
-        if corpus.kind == "classification":
+        if corpus.kind == "classes":
             classes = Classes.of([cell.strip() for cell in cells], known)
             return cls(data, features, ClassTarget(name, classes, data.smoothing))
         return cls(data, features, NumberTarget.fit(name, cells, features.encode(corpus.train), known))
@@ -204,8 +210,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         """Scores of a table; its columns are named as in training."""
         if data.table is None:
             raise UsageError("which table? `--table`: one example per row", "`headway evaluate --help` explains it.")
-        kind = self.data.kind or "regression"
-        table, _ = read_given(data.table, self.data.target or "", self.features.names, kind)
+        table, _ = read_given(data.table, self.data.target or "", self.features.names, self.target.kind)
         part = self._part("given", table, {"given": len(table)})
         return self._judgement(model, part, self._validation().batches)
 

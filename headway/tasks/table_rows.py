@@ -68,7 +68,7 @@ def rows_of(table: Table, features: Sequence[str]) -> list[tuple[str, ...]]:
 def groups(found: Examined, target: str) -> list[str]:
     """What a split has the same share of: each class, or each tenth of the numbers (of few rows, larger parts)."""
     cells = [cell.strip() for cell in found.table.column(target)]
-    if found.kind == "classification":
+    if found.kind == "classes":
         return cells
     values = read_column(target, cells).values
     parts = max(1, min(PARTS, len(values) // LEAST))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -12,6 +12,7 @@ from headway.core.config import from_json
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.files import read_json, write_json
 from headway.data.cells import read_column
+from headway.data.doctor_columns import TargetKind
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import display_name, excerpt
 from headway.data.number_batches import NumberBatches
@@ -42,7 +43,8 @@ class Part:
 class Target(Protocol):
     """What the task `table` asks of the column that it predicts."""
 
-    figure: str  # what the importance of a feature is measured in
+    kind: ClassVar[TargetKind]
+    figure: ClassVar[str]  # what the importance of a feature is measured in
 
     @property
     def outputs(self) -> int: ...
@@ -77,7 +79,8 @@ class ClassTarget:
     name: str
     classes: Classes
     smoothing: float
-    figure = "accuracy"
+    kind: ClassVar[TargetKind] = "classes"
+    figure: ClassVar[str] = "accuracy"
 
     @property
     def outputs(self) -> int:
@@ -126,10 +129,14 @@ class NumberTarget:
     name: str
     scale: Scale
     rival: LeastSquares
-    figure = "R2"
-    outputs = 1
+    kind: ClassVar[TargetKind] = "numbers"
+    figure: ClassVar[str] = "R2"
+    FILE: ClassVar[str] = "target.json"
+    RIVAL: ClassVar[str] = "least_squares.safetensors"
 
-    FILE, RIVAL = "target.json", "least_squares.safetensors"
+    @property
+    def outputs(self) -> int:
+        return 1
 
     @classmethod
     def fit(

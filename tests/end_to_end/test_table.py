@@ -73,7 +73,7 @@ def test_predict_beside_the_table(trained: Path, tmp_path: Path, capsys: pytest.
     path = write_csv(tmp_path / "new.csv", {"id": [f"h{i}" for i in range(200)], **columns})
     assert main(["predict", str(trained), "--table", str(path), "--output", str(tmp_path / "out.csv")]) == 0
     assert "written:" in capsys.readouterr().out
-    rows = list(csv.DictReader(open(tmp_path / "out.csv", encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()))
     assert list(rows[0]) == ["id", "rooms", "area", "town", "predicted price", "90% from", "90% to"]
     found, low, high = (np.array([float(r[n]) for r in rows]) for n in ("predicted price", "90% from", "90% to"))
     assert r2_score(price, found) > 0.85 and 0.8 < ((low <= price) & (price <= high)).mean() <= 1
@@ -185,7 +185,9 @@ def test_parts_that_a_person_brings(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*command, "--out", str(tmp_path / "run")]) == 0
     text = capsys.readouterr().out
     assert "whose features are also in the held-out tables" in text and "40 for test" in text
-    assert not {tuple(row) for row in zip(*test.values(), strict=True)} & {tuple(row) for row in kept_rows(tmp_path / "run")}
+    assert not {tuple(row) for row in zip(*test.values(), strict=True)} & {
+        tuple(row) for row in kept_rows(tmp_path / "run")
+    }
 
 
 def kept_rows(run: Path) -> list[list[str]]:

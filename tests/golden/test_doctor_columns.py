@@ -41,7 +41,7 @@ def the(found: Examined, kind: str) -> Finding:
 
 def test_a_good_table_has_no_findings() -> None:
     found = examine(good())
-    assert found.report.findings == () and found.kind == "regression" and found.features == ("x", "town")
+    assert found.report.findings == () and found.kind == "numbers" and found.features == ("x", "town")
     assert len(found.table) == 200 and list(found.table.columns) == ["x", "town", "y"]
     assert "different values: regression; `--kind classification` for classes" in found.report.text()
 
@@ -49,19 +49,19 @@ def test_a_good_table_has_no_findings() -> None:
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [
-        (["0", "1", "2"] * 60, "classification"),
-        ([str(i) for i in range(180)], "regression"),
-        (["0.5", "1", "2"] * 60, "regression"),
-        (["yes", "no", "no"] * 60, "classification"),
+        (["0", "1", "2"] * 60, "classes"),
+        ([str(i) for i in range(180)], "numbers"),
+        (["0.5", "1", "2"] * 60, "numbers"),
+        (["yes", "no", "no"] * 60, "classes"),
     ],
 )
 def test_the_kind_is_found_from_the_target(cells: list[str], kind: str) -> None:
     columns = good(180) | {"y": cells}
     found = examine(columns)
     assert found.kind == kind
-    if len(set(cells)) == 3 and kind == "classification" and cells[0] == "0":
+    if len(set(cells)) == 3 and kind == "classes" and cells[0] == "0":
         assert "`y` has 3 different values: classification; `--kind regression` for numbers" in found.report.text()
-        assert examine(columns, kind="regression").kind == "regression"
+        assert examine(columns, kind="numbers").kind == "numbers"
 
 
 def test_columns_that_teach_nothing_are_left_out() -> None:
@@ -139,7 +139,7 @@ def test_a_given_table_keeps_its_constant_columns() -> None:
     """A column that is constant in the test may have taught something in training."""
     columns = good(30) | {"town": ["ulm"] * 30}
     columns["y"][4] = ""
-    table, report = examine_given(table_of(columns), "y", ["x", "town"], "regression")
+    table, report = examine_given(table_of(columns), "y", ["x", "town"], "numbers")
     assert list(table.columns) == ["x", "town", "y"] and len(table) == 29 and report.findings[0].lines == (6,)
     table, report = examine_given(
         Table(table.columns, table.lines, "t", (Problem(9, "is empty"),)), "y", ["x"], "regression"
