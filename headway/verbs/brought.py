@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from headway.core import registry
-from headway.core.config import Value, option_type, parse
+from headway.core.config import option_type, parse
 from headway.core.entries import Entry
 from headway.core.errors import HeadwayError
 from headway.tasks.asking import absolute
@@ -34,7 +34,7 @@ def task_of_run(words: list[str]) -> Entry | None:
         return None
 
 
-def brought(a: argparse.Namespace) -> dict[str, Value]:
+def brought(a: argparse.Namespace) -> dict[str, str | int | float | bool | None]:
     """What the command line gives of these options, each of the right type; files are there."""
     task = task_of_run([a.run])
     options = {o.name: o for o in (task.options if task else ()) if task and o.name in (task.facts.get("tested") or ())}
