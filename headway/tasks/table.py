@@ -173,7 +173,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         return Part(
             name,
             self._batches(part, BATCH),
-            lambda i: ", ".join(f"{n} {excerpt(c[i], 20)}" for n, c in columns.items()),
+            lambda i: ", ".join(f"{n} {excerpt(c[i], 20) or 'missing'}" for n, c in columns.items()),
             sizes,
         )
 

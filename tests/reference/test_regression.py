@@ -49,6 +49,17 @@ def test_the_interval_of_the_mean_error_is_the_normal_one() -> None:
     assert found.low == pytest.approx(low, abs=0.002) and found.high == pytest.approx(high, abs=0.002)
 
 
+def test_the_interval_of_r2_is_that_of_resamples_of_scikit_learn() -> None:
+    """Every resample is scored against its own mean."""
+    random = np.random.default_rng(8)
+    true = random.normal(5, 2, 40)
+    predicted = true + random.normal(size=40)
+    found = r2(predicted, true, resamples=300, seed=3)
+    rows = draw_rows(40, 300, 1, np.random.default_rng(3))
+    low, high = np.quantile([metrics.r2_score(true[r], predicted[r]) for r in rows], (0.025, 0.975))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+
+
 def test_neighbours_are_drawn_together() -> None:
     """A slow wave as error: single rows hide how little is known, blocks show it. Equal rows in blocks have the variance of blocks."""
     error = np.repeat(np.random.default_rng(3).normal(size=100), 20)
