@@ -3,8 +3,8 @@
 Every axis has a prime (or twice one) of its own, so that two axes that are mixed up do not fit by accident.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from headway.data.batches import PairBatches
 
 Kind = tuple[str, str]  # what a model reads, and what it gives
 BATCH, VOCABULARY, CLASSES, CHANNELS, HEIGHT, ACROSS = 3, 13, 3, 2, 7, 11
+LAGS, CATEGORIES = 5, 3
 PAD, BOS, EOS = 0, 1, 2
 QUERIES = 5
 IGNORED = -100  # the label that `cross_entropy` does not count
@@ -23,7 +24,7 @@ SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3, "i
 # Whatever of these a constructor names is given, as a task would do.
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
-SIZES |= {"features": CHANNELS * HEIGHT * ACROSS, "coordinates": 2}
+SIZES |= {"features": CHANNELS * HEIGHT * ACROSS, "coordinates": 2, "categories": CATEGORIES}
 EACH = ("one per position", "one per node")  # what is given by `states` and `tag_logits`
 HEADS = {
     "outputs": ("one vector", "boxes"),
@@ -101,6 +102,12 @@ def pictures(count: int = BATCH) -> Examples:
 def vectors(count: int = BATCH) -> Examples:
     drawn = torch.rand(count, SIZES["features"], generator=torch.Generator().manual_seed(11))
     return Examples((drawn,), torch.arange(count) % CLASSES)
+
+
+def series(count: int = BATCH) -> Examples:
+    """The last values of some series, and the category of the time that is predicted."""
+    drawn = torch.randn(count, LAGS, CHANNELS, generator=torch.Generator().manual_seed(11))
+    return Examples((drawn, torch.eye(CATEGORIES)[torch.arange(count) % CATEGORIES]), torch.arange(count) % CLASSES)
 
 
 def tagged(count: int = BATCH, length: int = 5) -> Examples:
@@ -181,6 +188,7 @@ class Source:
     examples: Callable[[], Examples]
     to_learn: Callable[[], Examples]
     rate: float
+    sizes: Mapping[str, int] = field(default_factory=dict)  # that differ from `SIZES`
 
 
 KINDS: dict[Kind, Source] = {
@@ -197,9 +205,11 @@ KINDS: dict[Kind, Source] = {
     ("graphs", "one per node"): Source(lambda: graphs(of_nodes=True), lambda: graphs(2, of_nodes=True), 0.01),
     ("points", "pointers"): Source(pointed, lambda: pointed((7, 5, 4, 3)), 0.01),
     ("pictures", "boxes"): Source(annotated, lambda: annotated(4), 0.01),
+    ("series", "one vector"): Source(series, lambda: series(5), 0.01, {"features": LAGS * CHANNELS + CATEGORIES}),
 }
 
 
 def sizes_for(kind: Kind) -> dict[str, int]:
     """What a task of this kind knows: the sizes of the heads that it does not use are left out."""
-    return {name: size for name, size in SIZES.items() if kind[1] in HEADS.get(name, kind[1:])}
+    known = {name: size for name, size in SIZES.items() if kind[1] in HEADS.get(name, kind[1:])}
+    return known | dict(KINDS[kind].sizes)

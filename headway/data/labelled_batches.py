@@ -23,10 +23,10 @@ Rows = Int[np.ndarray, "b"]  # which examples
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """What a model reads, `ids` and `keep` "b t" or `pictures` "b c y x", and the class of each example."""
+    """What a model reads, `ids` and `keep` "b t" or `pictures` "b c y x", and the class of each example (or its numbers)."""
 
     inputs: tuple[Tensor, ...]
-    labels: Int[Tensor, "b"]
+    labels: Int[Tensor, "b"] | Float[Tensor, "b c"]
     mixed: tuple[Int[Tensor, "b"], Float[Tensor, "b"]] | None = None  # a second class, and the weight of the first
 
     def to(self, device: torch.device) -> "LabelledBatch":

@@ -2,6 +2,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -42,7 +43,7 @@ class MLP(nn.Module):
         "fully connected network",
         "feed-forward neural network",
     )
-    reads, gives = ("pictures", "vectors"), ("one vector",)
+    reads, gives = ("pictures", "vectors", "series"), ("one vector",)
 
     def __init__(self, config: Config, features: int, outputs: int) -> None:
         super().__init__()
@@ -57,8 +58,9 @@ class MLP(nn.Module):
             initialise(layer.weight)
             nn.init.zeros_(layer.bias)
 
-    def forward(self, x: Float[Tensor, "b *_"]) -> Float[Tensor, "b d"]:
-        h = x.flatten(1)
+    def forward(self, *inputs: Float[Tensor, "b ..."]) -> Float[Tensor, "b d"]:
+        """All inputs one after the other: pixels, columns, or the values of a series and the categories of the predicted time."""
+        h = torch.cat([x.flatten(1) for x in inputs], 1)
         for layer in self.layers:
             h = self.dropout(self.activation(layer(h)))
         return h

@@ -1,17 +1,16 @@
 """Texts with classes: from a person's table to a part to learn from and parts that are held out, kept in the run."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from headway.core.errors import DataError, RunError
-from headway.core.files import write_text
+from headway.core.errors import DataError
 from headway.data.doctor_labels import examine_labels
 from headway.data.findings import Report
 from headway.data.input_file import InputFile
 from headway.data.messages import display_name, list_names
 from headway.data.readers import TABLES
 from headway.data.table import Table, read_table
+from headway.tasks.held_out import read_tables, write_tables
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 TEXT, LABEL = "text", "label"  # the columns of a table in the run
@@ -70,26 +69,8 @@ def guess_columns(path: str) -> tuple[str, str] | None:
 
 
 def write_held_out(corpus: LabelledCorpus[Table], folder: Path) -> None:
-    """The held-out parts as JSON lines in the run: it is judged, now and later, without the person's files."""
-    (folder / "held_out").mkdir(exist_ok=True)
-    for name, part in corpus.held_out.items():
-        rows = ({TEXT: t, LABEL: c} for t, c in zip(part.column(TEXT), part.column(LABEL), strict=True))
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_text(folder / "held_out" / f"{name}.jsonl", lines)
+    write_tables(corpus.held_out, folder)
 
 
 def read_held_out(folder: Path) -> dict[str, Table]:
-    """The parts that the run keeps; a damaged line is reported with its file."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, Table] = {}
-    for path in sorted((folder / "held_out").glob("*.jsonl")):
-        try:
-            parts[path.stem] = part = read_table(str(path), [TEXT, LABEL])
-        except DataError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", hint) from problem
-        if part.problems:
-            line = part.problems[0]
-            raise RunError(f"`{path}` is damaged: line {line.line} {line.message}", hint)
-    if "validation" not in parts:
-        raise RunError(f"`{folder / 'held_out' / 'validation.jsonl'}` is missing", hint)
-    return parts
+    return read_tables(folder, [TEXT, LABEL])

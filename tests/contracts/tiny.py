@@ -167,7 +167,7 @@ def contracts(kind: tuple[str, str]) -> list[Contract]:
 
 def causal_or_not(entry: Entry) -> list[str]:
     """The mixers that fit a model: those that can look back only, or those that can look to both sides."""
-    if "next token" in entry.facts["gives"]:
+    if "next token" in entry.facts["gives"] or entry.facts.get("causal"):
         return [name for name, mixer in registry.mixers().items() if mixer.load().sees != "all"]
     return [
         name for name, mixer in registry.mixers().items() if mixer.load().sees != "past" or mixer.room == "recurrences"

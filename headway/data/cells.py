@@ -1,0 +1,81 @@
+"""What the cells of a column are: numbers, dates or words; and which of them are missing.
+
+A column is one of numbers (or dates) if at least 95 % of its filled cells are: one typing error in a thousand rows must not
+turn a number into a thousand words. The others are reported (`doctor_columns.py`) and count as missing.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-"))
+MOST = 0.95  # of the filled cells decide what a column holds
+FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%Y-%m")  # of dates besides those of ISO 8601
+
+Kind = Literal["numbers", "dates", "words", "nothing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table, read.
+
+    values   its numbers, or seconds since 1970 of its dates; nan where there is none
+    filled   which cells hold something
+    """
+
+    name: str
+    kind: Kind
+    cells: tuple[str, ...]
+    values: Float[np.ndarray, "n"]
+    filled: Bool[np.ndarray, "n"]
+
+    @property
+    def odd(self) -> Bool[np.ndarray, "n"]:
+        """Cells of a column of numbers (or dates) that hold something else."""
+        return self.filled & np.isnan(self.values) & (self.kind in ("numbers", "dates"))
+
+
+def read_column(name: str, cells: Sequence[str]) -> Column:
+    """The column with its kind found from its cells."""
+    texts = tuple(cell.strip() for cell in cells)
+    filled = np.array([text.lower() not in MISSING for text in texts], dtype=bool)
+    kinds: tuple[Kind, ...] = ("numbers", "dates")
+    for kind, read in zip(kinds, (to_number, to_time), strict=True):
+        values = np.array([read(t) if f else math.nan for t, f in zip(texts, filled, strict=True)], dtype=np.float64)
+        if filled.any() and np.isfinite(values[filled]).mean() >= MOST:
+            return Column(name, kind, texts, values, filled)
+    nothing = np.full(len(texts), math.nan)
+    words = tuple(text if f else "" for text, f in zip(texts, filled, strict=True))
+    return Column(name, "words" if filled.any() else "nothing", words, nothing, filled)
+
+
+def to_number(text: str) -> float:
+    """The number, or nan; an infinite one is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) and "_" not in text else math.nan
+
+
+def to_time(text: str) -> float:
+    """Seconds since 1970 of a date, or nan. A plain number is no date."""
+    if text.isdecimal():
+        return math.nan
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        for pattern in FORMATS:
+            try:
+                found = datetime.strptime(text, pattern)
+                break
+            except ValueError:
+                continue
+        else:
+            return math.nan
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

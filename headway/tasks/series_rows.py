@@ -1,0 +1,191 @@
+"""Series: from a person's table to windows to learn from and windows that are held out, later in time, kept in the run."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+
+from headway.core.errors import DataError, RunError, nearest
+from headway.core.files import read_note, read_tensors, write_tensors
+from headway.data.cells import read_column
+from headway.data.doctor_series import (
+    examine_level,
+    examine_order,
+    find_time,
+    list_unused,
+    refuse_short,
+)
+from headway.data.findings import Examination, Report
+from headway.data.messages import count_noun, display_name, list_names
+from headway.data.series import Series, Windows, windows
+from headway.data.table import Table, read_table
+
+VALIDATION, TEST = 0.1, 0.2  # shares of the rows: the last before the test part, and the last of all
+LEAST = 10  # windows of each part
+YES, NO = ("true", "yes", "1", "t", "train"), ("false", "no", "0", "f", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesCorpus:
+    """A series and its windows, part by part: "train", "validation", "test"."""
+
+    series: Series
+    parts: dict[str, Windows]
+    time: str | None  # the column of times
+    reports: tuple[Report, ...]
+
+    @cached_property
+    def fingerprint(self) -> dict[str, str]:
+        return {"series": f"{len(self.series):,} rows, sha256 {self.series.fingerprint[:16]}"}
+
+    def describe(self) -> str:
+        train, *held_out = self.parts.items()
+        first = [f"{len(part):,} for {name} (from {self.series.times[part.rows[0]]})" for name, part in held_out]
+        learning = f"learning from {len(train[1]):,} windows; held out, later in time: {', '.join(first)}"
+        return "\n".join([*(report.text() for report in self.reports), learning])
+
+
+def collect_series(
+    path: str,
+    target: str | None,
+    time: str | None,
+    features: Sequence[str],
+    categories: Sequence[str],
+    split: str | None,
+    lags: int,
+    horizon: int,
+) -> SeriesCorpus:
+    """Read, examine, order by time, cut into windows and split. Whatever is dropped or filled is in the report."""
+    named = [name for name in (target, time, *features, *categories, split) if name]
+    table = read_table(path, named)
+    if target is None:
+        hint = f"name one with `--target`; its columns are {list_names(table.columns)}."
+        raise DataError(f"which column of {display_name(path)} should be predicted?", hint)
+    time = find_time(table, time, [target, *features, *categories, *([split] if split else [])])
+    channels = choose_channels(table, target, features, [*categories, *filter(None, (time, split))])
+    seen = Examination(table.lines, "row", lambda i: table.column(time)[i] if time else f"row {i + 1}")
+    seen.report_unreadable(table.problems)
+    ordered = examine_order(seen, table, time, channels, target)
+    refuse_short(path, len(ordered.rows), lags, horizon, lags + horizon + 10 * LEAST)
+    times = table.column(time) if time else tuple(f"row {i}" for i in range(1, len(table) + 1))
+    cells = {name: tuple(table.column(name)[i].strip() for i in ordered.rows) for name in categories}
+    test = read_split(table, split, ordered.rows)
+    series = Series(channels, ordered.values, tuple(times[i] for i in ordered.rows), cells, test)
+    parts = split_windows(windows(ordered.values, lags, horizon), test, horizon, path)
+    examine_level(seen, target, ordered.values[~test, 0], ordered.values[test, 0])
+    span = f"{series.times[0]} to {series.times[-1]}" + (
+        f" (column `{time}`)" if time else ", in the order of the file"
+    )
+    used = [*channels, *categories, *filter(None, (time, split))]
+    summary = (span, f"{count_noun(len(channels), 'channel')}: {list_names(channels)}", list_unused(table, used))
+    total = len(table) + len(table.problems)
+    report = Report(path, total, len(series), seen.finish(), {"rows": len(series)}, "row", tuple(filter(None, summary)))
+    return SeriesCorpus(series, parts, time, (report,))
+
+
+def choose_channels(table: Table, target: str, features: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """The columns whose past is read: the target first, then the features, or all columns of numbers."""
+    if features:
+        return tuple(dict.fromkeys((target, *features)))
+    rest = [name for name in table.columns if name not in (target, *taken)]
+    return (target, *(name for name in rest if read_column(name, table.column(name)).kind == "numbers"))
+
+
+def read_split(table: Table, split: str | None, rows: Sequence[int]) -> Bool[np.ndarray, "t"]:
+    """Which rows are the test part: those whose column `split` says no (or test), or the last fifth."""
+    if split is None:
+        return np.arange(len(rows)) >= round((1 - TEST) * len(rows))
+    cells = [table.column(split)[i].strip().lower() for i in rows]
+    wrong = next((cell for cell in cells if cell not in (*YES, *NO)), None)
+    if wrong is not None:
+        hint = "it says for each row whether it is for training: true or false."
+        raise DataError(f"`{split}` of {display_name(table.origin)} is `{wrong}` in a row", hint)
+    test = np.array([cell in NO for cell in cells], dtype=bool)
+    if (test[:-1] & ~test[1:]).any():
+        raise DataError(
+            f"`{split}` of {display_name(table.origin)} has training rows after test rows",
+            "a forecast is judged by what comes later.",
+        )
+    return test
+
+
+def split_windows(every: Windows, test: Bool[np.ndarray, "t"], horizon: int, origin: str) -> dict[str, Windows]:
+    """Windows by the part that all of their predicted rows are in; their past may reach into the part before."""
+    number = np.where(test, 2, 0)
+    before = int((~test).sum())
+    number[before - max(1, round(VALIDATION * before)) : before] = 1
+    ends = number[every.rows[:, None] + np.arange(horizon)]
+    inside = (ends == ends[:, :1]).all(1)
+    parts = {name: every.select(inside & (ends[:, 0] == k)) for k, name in enumerate(("train", "validation", "test"))}
+    for name, part in parts.items():
+        if len(part) < LEAST:
+            words = f"{display_name(origin)} leaves {count_noun(len(part), 'window')} for {name}, at least {LEAST} are needed"
+            raise DataError(words, "bring a longer series, fewer `--lags`, or another `--split`.")
+    return parts
+
+
+# -- in the run -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A held-out part in the run: its windows, the categories of the predicted rows, and their times."""
+
+    windows: Windows
+    categories: np.ndarray  # "n k"
+    times: tuple[str, ...]
+
+    def save(self, path: Path) -> None:
+        arrays = {"series": self.windows.series, "targets": self.windows.targets, "rows": self.windows.rows}
+        arrays["categories"] = self.categories
+        write_tensors(
+            path, {n: torch.from_numpy(np.ascontiguousarray(a)) for n, a in arrays.items()}, json.dumps(self.times)
+        )
+
+    @classmethod
+    def load(cls, path: Path, shape: tuple[int, int, int, int]) -> "Kept":
+        """From a run; `shape` are lags, channels, categories and horizon, which its arrays must have."""
+        found = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
+        lags, channels, categories, horizon = shape
+        n = len(found.get("rows", ()))
+        expected = {"series": (n, lags, channels), "targets": (n, horizon), "rows": (n,), "categories": (n, categories)}
+        try:
+            times = json.loads(read_note(path))
+        except ValueError:
+            times = None
+        if {name: a.shape for name, a in found.items()} != expected or not isinstance(times, list) or len(times) != n:
+            hint = "restore the file from a copy, or train again."
+            raise RunError(f"`{path}` is damaged: its windows do not fit the run", hint)
+        return cls(Windows(found["series"], found["targets"], found["rows"]), found["categories"], tuple(times))
+
+
+# -- for a forecast ---------------------------------------------------------------------------------------------------
+
+
+def read_past(path: str, channels: Sequence[str], categories: Sequence[str], time: str | None) -> tuple[Series, int]:
+    """The series of a table that a person brings, and how many rows at its end are still to come: their first channel is empty."""
+    table = read_table(path, [*channels, *categories])
+    if time is not None and time not in table.columns:
+        guess = nearest(time, table.columns)
+        hint = (f"did you mean `{guess}`? " if guess else "") + "the rows are ordered by it."
+        raise DataError(f"{display_name(path)} has no column `{time}`", hint)
+    known = read_column(channels[0], table.column(channels[0])).filled
+    last = int(np.flatnonzero(known)[-1]) + 1 if known.any() else 0
+    past = table.select(range(last))
+    if not last:
+        raise DataError(f"{display_name(path)} has no value of `{channels[0]}`", "a forecast needs the past.")
+    seen = Examination(past.lines, "row", str)
+    ordered = examine_order(seen, past, time, channels, channels[0])
+    rows = [*ordered.rows, *range(last, len(table))]
+    times = table.column(time) if time else tuple(f"row {i}" for i in range(1, len(table) + 1))
+    cells = {name: tuple(table.column(name)[i].strip() for i in rows) for name in categories}
+    future = len(table) - last
+    series = Series(
+        tuple(channels), ordered.values, tuple(times[i] for i in rows), cells, np.zeros(len(rows), dtype=bool)
+    )
+    return series, future
