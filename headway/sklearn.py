@@ -55,7 +55,7 @@ class Trained(BaseEstimator):
         self.seed = seed
         self.out = out
 
-    def _train(self, task: str, **data: Value) -> Run:
+    def _train(self, task: str, **data: str) -> Run:
         """Train the task on these data, quietly."""
         budget = {"minutes": self.minutes, "steps": self.steps, "epochs": self.epochs}
         if not any(budget.values()):
@@ -70,7 +70,7 @@ class Trained(BaseEstimator):
             anyway=True,
             quiet=True,
             **budget,  # type: ignore[arg-type]
-            **data,
+            **data,  # type: ignore[arg-type]
         )
 
     def _folder(self) -> Path:

@@ -94,21 +94,25 @@ class Features:
         return cls(numbers, tuple(WordColumn.of(c) for c in columns if c.kind == "words"))
 
     @property
+    def every(self) -> "tuple[NumberColumn | WordColumn, ...]":
+        return (*self.numbers, *self.words)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in (*self.numbers, *self.words))
+        return tuple(column.name for column in self.every)
 
     @cached_property
     def columns(self) -> dict[str, range]:
         """For each feature the columns of the matrix that are its own."""
         found, start = {}, 0
-        for column in (*self.numbers, *self.words):
+        for column in self.every:
             found[column.name] = range(start, start + column.width)
             start += column.width
         return found
 
     @property
     def width(self) -> int:
-        return sum(column.width for column in (*self.numbers, *self.words))
+        return sum(column.width for column in self.every)
 
     def encode(self, table: Table) -> Float[np.ndarray, "n f"]:
         read = {name: read_column(name, table.column(name)) for name in self.names}

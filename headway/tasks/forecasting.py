@@ -23,7 +23,7 @@ from headway.tasks.forecast_panels import autocorrelation_panel, forecast_panel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.series_rows import Kept, SeriesCorpus, collect_series, read_past
 from headway.tasks.series_state import SeriesState, flat
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
@@ -98,7 +98,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         model = sized(
             chosen, width=512 if wide else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.5
         )
-        usual = (2e-3 if wide else 1e-2) * (1.0 if t.optimizer == "muon" else 0.3) * (2.0 if straight else 1.0)
+        usual = default_rate(t.optimizer, 2e-3 if wide else 1e-2) * (2.0 if straight else 1.0)
         return Proposal(recipe.data, model, t.batch or 64, t.rate or usual * (gentler(count) if base else 1.0))
 
     @classmethod

@@ -118,7 +118,7 @@ class ClassTarget:
         self, model: Classifier, batches: NumberBatches, validation: NumberBatches
     ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         found = Predictions.of(model, batches, self.classes.names).classified([()] * len(batches.wanted))
-        rows = [(f.label, f"{f.probabilities[f.label]:.3f}") for f in found]
+        rows: list[tuple[str, ...]] = [(f.label, f"{f.probabilities[f.label]:.3f}") for f in found]
         return (f"predicted {self.name}", "probability"), rows
 
 
@@ -196,7 +196,9 @@ class NumberTarget:
     ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         found = self.scale.undo(outputs_of(model, batches))[:, 0]
         radius = float(conformal_radius(self._estimates(model, validation).errors, COVERAGE)[0])
-        rows = [(f"{value:.6g}", f"{value - radius:.6g}", f"{value + radius:.6g}") for value in found]
+        rows: list[tuple[str, ...]] = [
+            (f"{value:.6g}", f"{value - radius:.6g}", f"{value + radius:.6g}") for value in found
+        ]
         return (f"predicted {self.name}", f"{COVERAGE:.0%} from", f"{COVERAGE:.0%} to"), rows
 
 
