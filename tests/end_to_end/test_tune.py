@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from headway.cli import main
 from headway.core.config import Choice, Value
 from headway.core.errors import RunError
-from headway.core.files import read_tensors
+from headway.core.files import read_json, read_tensors
 from headway.core.folds import Split, fold_numbers, reading_fold
 from headway.runs.run import Run
 from headway.tasks.images import Data, Images
@@ -148,6 +148,8 @@ def test_a_search_with_folds(digits: Path, tmp_path: Path) -> None:
     assert tune(digits, out, "--trials", "2", "--folds", "3", "--quiet", text="training.rate=1e-3|1e-1") == 0
     for trial in read_trials(out):
         assert len(trial.folds) == 3 and trial.score == pytest.approx(sum(trial.folds) / 3)
+    plans = [read_json(out / "trials" / "001" / f"fold-{i}" / "plan.json") for i in (1, 2, 3)]
+    assert len({plan["fingerprint"]["validation"] for plan in plans}) == 3, "each fold validates on another part"
     best = best_trial(read_trials(out))
     assert (out / "trials" / f"{best.number:03d}" / "whole").is_dir() and Run(out).plan.training.rate == best.values["training.rate"]
 

@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 """Adam: momentum divided by the root mean square of the gradients, both corrected for their beginning at zero.
 
     m <- beta1 m + (1 - beta1) g              m' = m / (1 - beta1^t)
@@ -17,7 +15,7 @@ from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 class Adam(Rule):
     """Adam: running means of the gradient and of its square; each coordinate moves by about the rate."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("adaptive moment estimation",)
+    aliases = ("adaptive moment estimation",)
     rate = 1e-3
 
     def __init__(

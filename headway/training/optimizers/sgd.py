@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 """Stochastic gradient descent: the gradient of a batch in the place of that of all examples.
 
     w <- w - r g        g = (1 / |B|) sum over the examples of a batch B of their gradients,  E[g] = the whole gradient
@@ -15,7 +13,7 @@ from headway.training.optimizers.rule import Group, Groups, Rule, Tensors
 class SGD(Rule):
     """Stochastic gradient descent: w <- w - r g, with the gradient of one batch."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("stochastic gradient descent", "mini-batch gradient descent")
+    aliases = ("stochastic gradient descent", "mini-batch gradient descent")
     rate = 0.1
 
     def __init__(self, parameters: Groups, lr: float, weight_decay: float = 0.0) -> None:
