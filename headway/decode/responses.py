@@ -9,20 +9,22 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headway.data.labelled_batches import LabelledBatch
 from headway.models.decoder import LanguageModel
 
 
-def log_probabilities(
-    model: LanguageModel, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"], start: Int[Tensor, "b"]
-) -> Float[Tensor, "b"]:
-    """log pi(y | x) of each row, whose prompt x ends before `start`.
+def in_response(batch: LabelledBatch) -> Bool[Tensor, "b t-1"]:
+    """Where the next token belongs to a response."""
+    ids, keep = batch.inputs
+    return keep[:, 1:] & (torch.arange(1, ids.shape[1], device=ids.device) >= batch.labels[:, None])
 
-    ids     prompt and response
-    keep    True at real tokens, False at padding
-    start   where the response begins, at least 1
+
+def log_probabilities(model: LanguageModel, batch: LabelledBatch) -> Float[Tensor, "b"]:
+    """log pi(y | x) of each row.
+
+    batch   prompts with responses; the label of a row is where its response begins, at least 1
     """
-    places = torch.arange(1, ids.shape[1], device=ids.device)
-    counted = keep[:, 1:] & (places >= start[:, None])
+    ids, counted = batch.inputs[0], in_response(batch)
     hidden = model(ids[:, :-1])[counted]
     found = model.logits(hidden).log_softmax(-1).gather(-1, ids[:, 1:][counted][:, None])[:, 0]
     return found.new_zeros(counted.shape).masked_scatter(counted, found).sum(1)
@@ -31,8 +33,8 @@ def log_probabilities(
 @torch.no_grad()
 def draw_responses(
     model: LanguageModel, prompts: Int[Tensor, "b t"], lengths: Int[Tensor, "b"], longest: int, end: int
-) -> tuple[Int[Tensor, "b s"], Bool[Tensor, "b s"]]:
-    """Prompts, each followed by one response of at most `longest` tokens; and which of the tokens are real.
+) -> LabelledBatch:
+    """Prompts, each followed by one response of at most `longest` tokens; the label of a row is where its response begins.
 
     Tokens are drawn from the model's own distribution (temperature 1), with torch's global random state. All rows are
     read in step: while one still reads its prompt, another already writes.
@@ -57,4 +59,4 @@ def draw_responses(
         if bool((stops <= t + 2).all()):
             break
     ids = ids[:, : int(stops.max())]
-    return ids, torch.arange(ids.shape[1], device=ids.device) < stops[:, None]
+    return LabelledBatch((ids, torch.arange(ids.shape[1], device=ids.device) < stops[:, None]), lengths)

@@ -5,19 +5,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Int
-from torch import Tensor
 
 from headway.core.config import Choice
 from headway.core.errors import UsageError
 from headway.data.batches import pad
-from headway.data.labelled_batches import TextBatches
+from headway.data.doctor_preferences import PROMPT
+from headway.data.labelled_batches import LabelledBatch, TextBatches
+from headway.data.preference_batches import PreferenceBatches
+from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.decode.responses import draw_responses
 from headway.decode.sample import sample
 from headway.models.decoder import LanguageModel
+from headway.tasks.prompt_tables import PAIR
 from headway.tasks.task import Base
 
+READ = 1 << 13  # tokens that are read at once without gradients
 MARKS = 2  # before the response: begin, and the border between prompt and response
 
 
@@ -66,10 +69,8 @@ class Prompting:
             )
         return tuple(notes)
 
-    def draw(
-        self, model: LanguageModel, prompts: Sequence[Sequence[int]], seed: int
-    ) -> tuple[Int[Tensor, "b t"], Bool[Tensor, "b t"], Int[Tensor, "b"]]:
-        """One response to each prompt at temperature 1: ids, which are real, and where each response begins.
+    def draw(self, model: LanguageModel, prompts: Sequence[Sequence[int]], seed: int) -> LabelledBatch:
+        """One response to each prompt at temperature 1; the label of a row is where its response begins.
 
         prompts   as `prompts` writes them
         seed      equal seeds give equal responses
@@ -78,14 +79,13 @@ class Prompting:
         lengths = torch.tensor([len(x) for x in prompts], device=device)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
-            ids, keep = draw_responses(
-                model, pad(prompts, self.tokenizer.pad).to(device), lengths, self.longest, self.tokenizer.eos
-            )
-        return ids, keep, lengths
+            padded = pad(prompts, self.tokenizer.pad).to(device)
+            return draw_responses(model, padded, lengths, self.longest, self.tokenizer.eos)
 
-    def texts(self, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"], start: Int[Tensor, "b"]) -> list[str]:
+    def texts(self, batch: LabelledBatch) -> list[str]:
         """The responses of such rows, without marks."""
-        rows = zip(ids.tolist(), keep.sum(1).tolist(), start.tolist(), strict=True)
+        ids, keep = batch.inputs
+        rows = zip(ids.tolist(), keep.sum(1).tolist(), batch.labels.tolist(), strict=True)
         return self.tokenizer.decode([row[begin:stop] for row, stop, begin in rows])
 
     def generate(
@@ -124,3 +124,10 @@ def require_base(base: Base | None, example: str) -> Base:
     if base is None:
         raise UsageError("which run to begin with? `--from`: a language model that answers prompts", f"`{example}`.")
     return base
+
+
+def pair_batches(prompting: Prompting, part: Table, pairs: int, seed: int = 0) -> PreferenceBatches:
+    """Batches of so many pairs of a table with the columns `prompt`, `chosen` and `rejected`."""
+    responses = [text for name in PAIR for text in part.column(name)]
+    texts = prompting.batches(part.column(PROMPT) * 2, responses, READ)
+    return PreferenceBatches(texts, pairs=pairs, seed=seed)

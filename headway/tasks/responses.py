@@ -18,7 +18,7 @@ from headway.data.labelled_batches import LabelledBatch, TextBatches
 from headway.data.preference_batches import value_of_each
 from headway.data.table import Table
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.decode.responses import log_probabilities
+from headway.decode.responses import in_response, log_probabilities
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.models.decoder import LanguageModel
 from headway.tasks.labels import LabelledCorpus
@@ -30,14 +30,13 @@ from headway.tasks.prompt_tables import (
     recognised,
     write_held_out,
 )
-from headway.tasks.prompting import Prompting, choose_context
+from headway.tasks.prompting import READ, Prompting, choose_context
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
-JUDGED = 1 << 13  # tokens that are judged at once
 SHOWN = 8  # samples of a judgement
 
 
@@ -154,8 +153,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         return self.prompting.batches(part.column(PROMPT), part.column(RESPONSE), budget, seed)
 
     def loss(self, model: LanguageModel, batch: LabelledBatch) -> Loss:
-        ids, keep = batch.inputs
-        counted = keep[:, 1:] & (torch.arange(1, ids.shape[1], device=ids.device) >= batch.labels[:, None])
+        ids, counted = batch.inputs[0], in_response(batch)
         wanted = ids[:, 1:][counted]
         total, plain = linear_cross_entropy(model(ids[:, :-1])[counted], model.output.weight, wanted)
         return Loss(total, plain, len(wanted))
@@ -169,15 +167,12 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         )
 
     def _response(self, model: LanguageModel, prompt: str) -> str:
-        ids, keep, start = self.prompting.draw(model, self.prompting.prompts([prompt]), derive(1, prompt))
-        return self.prompting.texts(ids, keep, start)[0]
+        return self.prompting.texts(self.prompting.draw(model, self.prompting.prompts([prompt]), derive(1, prompt)))[0]
 
     def _nats(self, model: LanguageModel, batches: TextBatches) -> tuple[float, float, int]:
         """Nats per token of the responses, the standard error of that over responses, and how many tokens there are."""
         device = next(iter(model.parameters())).device
-        logs = value_of_each(batches, device, lambda b: log_probabilities(model, *b.inputs, b.labels)).astype(
-            np.float64
-        )
+        logs = value_of_each(batches, device, lambda b: log_probabilities(model, b)).astype(np.float64)
         counts = batches.lengths - batches.labels
         n = int(counts.sum())
         nats = float(-logs.sum() / n)
@@ -187,7 +182,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         """The parts that the run keeps, read and encoded once."""
         if folder not in self._parts:
             found = read_held_out(folder, (PROMPT, RESPONSE))
-            self._parts[folder] = {name: (part, self._batches(part, JUDGED)) for name, part in found.items()}
+            self._parts[folder] = {name: (part, self._batches(part, READ)) for name, part in found.items()}
         return self._parts[folder]
 
     @cached_property
@@ -221,7 +216,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
             hint = "`headway evaluate --help` explains it."
             raise UsageError("which prompts? `--table`: one prompt and its response per row", hint)
         part = read_prompts(data.table, {PROMPT: data.prompt, RESPONSE: data.response})[0]
-        return self._judgement(model, "given", part, self._batches(part, JUDGED), {"given": len(part)})
+        return self._judgement(model, "given", part, self._batches(part, READ), {"given": len(part)})
 
     def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:
         ids = torch.zeros(1, self.prompting.context, dtype=torch.long, device=next(iter(model.parameters())).device)
