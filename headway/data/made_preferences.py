@@ -31,7 +31,7 @@ Rule = Callable[[str], float]  # response -> how good it is
 OPENING = 2  # words of a prompt
 LEAST = 8  # responses that a prompt has
 SHARPNESS = 4.0  # of the choice between two responses
-SENTENCES, RESPONSES, PAIRS = 20_000, 8000, 6000  # written by `main`
+SENTENCES, RESPONSES, PAIRS = 20_000, 8000, 10_000  # written by `main`
 
 
 def words_of(text: str) -> list[str]:
@@ -84,7 +84,7 @@ def make_pairs(count: int, seed: int, rater: Rule = rule) -> list[dict[str, str]
 
 def _drawn(count: int, seed: int) -> Iterator[tuple[str, str, str]]:
     """A prompt with two different responses."""
-    found = responses_by_prompt(max(2000, 2 * count), seed)
+    found = responses_by_prompt(max(8000, 2 * count), seed)
     random, prompts = np.random.default_rng(derive(seed, "drawn")), list(found)
     for _ in range(count):
         prompt = prompts[random.integers(len(prompts))]

@@ -13,8 +13,8 @@ from headway.data.labelled_batches import LabelledBatch
 from headway.models.decoder import LanguageModel
 
 
-def in_response(batch: LabelledBatch) -> Bool[Tensor, "b t-1"]:
-    """Where the next token belongs to a response."""
+def in_response(batch: LabelledBatch) -> Bool[Tensor, "b s"]:
+    """Where the next token belongs to a response: for all tokens but the last."""
     ids, keep = batch.inputs
     return keep[:, 1:] & (torch.arange(1, ids.shape[1], device=ids.device) >= batch.labels[:, None])
 

@@ -99,7 +99,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         Figure("loss", "nats per pair", "lower", 4),
     )
     columns = ("prompt", "before", "after")
-    uses = ("generate",)
+    uses, continues = ("generate",), False
     files = ("preferences", "validation_preferences", "test_preferences", "reward")
     tested = ("preferences",)
 

@@ -77,7 +77,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
     unit, loss_unit = "tokens", "nats per token"
     figures = (Figure("loss", "nats per token", "lower", 4), Figure("perplexity", "", "lower", 2))
     columns = ("prompt", "response")
-    uses = ("generate",)
+    uses, continues = ("generate",), False
     files = ("table", "validation_table", "test_table")
     tested = ("table", "prompt", "response")
 
