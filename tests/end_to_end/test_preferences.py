@@ -82,7 +82,10 @@ def test_resumed_it_ends_the_same(runs: Path, tmp_path: Path, monkeypatch: pytes
     assert resume(tmp_path / "cut")
     for name in ("weights.safetensors", "checkpoint.safetensors"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    moved = read_tensors(tmp_path / "whole" / "weights.safetensors")["output.weight"] - read_tensors(runs / "chat" / "weights.safetensors")["output.weight"]
+    moved = (
+        read_tensors(tmp_path / "whole" / "weights.safetensors")["output.weight"]
+        - read_tensors(runs / "chat" / "weights.safetensors")["output.weight"]
+    )
     assert float(moved.abs().max()) > 0, "the weights of the run it began with were taken over, and changed"
 
 
@@ -98,8 +101,20 @@ def test_resumed_it_ends_the_same(runs: Path, tmp_path: Path, monkeypatch: pytes
         (["--reward", "{runs}/nothing"], "there is no file"),
     ],
 )  # fmt: skip
-def test_errors_are_told(runs: Path, other: Path, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    start = ["train", "preferences", "--preferences", str(runs / "pairs.jsonl"), "--from", str(runs / "chat"), "--steps", "1", "--quiet"]
+def test_errors_are_told(
+    runs: Path, other: Path, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = [
+        "train",
+        "preferences",
+        "--preferences",
+        str(runs / "pairs.jsonl"),
+        "--from",
+        str(runs / "chat"),
+        "--steps",
+        "1",
+        "--quiet",
+    ]
     assert main([*start, "--out", str(tmp_path / "x"), *(word.format(runs=runs, other=other) for word in more)]) == 2
     assert said in capsys.readouterr().err and not (tmp_path / "x").exists()
 
@@ -108,7 +123,9 @@ def test_errors_are_told(runs: Path, other: Path, more: list[str], said: str, tm
 def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reward model with another vocabulary."""
     folder = tmp_path_factory.mktemp("other")
-    table = write_rows(folder / "r.jsonl", [{"prompt": f"p{n}", "response": f"words of another kind {n}"} for n in range(60)])
+    table = write_rows(
+        folder / "r.jsonl", [{"prompt": f"p{n}", "response": f"words of another kind {n}"} for n in range(60)]
+    )
     assert main(["train", "responses", "--table", str(table), "--tokens", "characters", "--steps", "1", "--model.width", "16", "--model.depth", "1",
                  "--quiet", "--out", str(folder / "chat")]) == 0  # fmt: skip
     train_reward(folder, folder / "chat", steps=1)

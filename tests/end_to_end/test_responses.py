@@ -36,16 +36,24 @@ def test_a_response_ends_and_only_it_is_learned(chat: Path, capsys: pytest.Captu
     run = package.load(chat)
     batches = run.task.prompting.batches(["The king"], ["sleeps."], 100)
     ids, start = batches.ids[0], int(batches.labels[0])
-    assert ids[0] == run.task.tokenizer.bos and ids[start - 1] == run.task.tokenizer.separator and ids[-1] == run.task.tokenizer.eos
+    assert (
+        ids[0] == run.task.tokenizer.bos
+        and ids[start - 1] == run.task.tokenizer.separator
+        and ids[-1] == run.task.tokenizer.eos
+    )
     assert run.task.loss(run.model, batches[0]).count == len(ids) - start, "the tokens of the response and its end mark"
     assert main(["generate", str(chat), "--prompt", "The king", "--seed", "3"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("The king\n") and len(printed) < 500, "the response stands on a line of its own"
-    assert run.generate("The king", seed=3) == printed.split("\n", 1)[1].rstrip("\n") == run.generate("The king", seed=3)
+    assert (
+        run.generate("The king", seed=3) == printed.split("\n", 1)[1].rstrip("\n") == run.generate("The king", seed=3)
+    )
     assert "�" not in run.generate("Grüße ☃", seed=2)
 
 
-def test_evaluate_is_the_mean_over_the_tokens_of_responses(chat: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluate_is_the_mean_over_the_tokens_of_responses(
+    chat: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = write_rows(tmp_path / "test.jsonl", [{"q": r["prompt"], "a": r["response"]} for r in make_responses(40, 9)])
     assert main(["evaluate", str(chat), "--table", str(table), "--prompt", "q", "--response", "a", "--json"]) == 0
     scores = {s["name"]: s for s in json.loads(capsys.readouterr().out)["scores"]}
@@ -79,9 +87,14 @@ def test_long_prompts_keep_their_end_and_are_told(chat: Path, tmp_path: Path) ->
         ([{"prompt": str(n), "response": "b"} for n in range(99)], ["--context", "20"], "leaves no room for a prompt"),
     ],
 )  # fmt: skip
-def test_errors_are_told(rows: list[dict[str, str]] | None, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_told(
+    rows: list[dict[str, str]] | None, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = [] if rows is None else ["--table", str(write_rows(tmp_path / "t.jsonl", rows))]
-    assert main(["train", "responses", *table, *SMALL, *more, "--steps", "1", "--quiet", "--out", str(tmp_path / "x")]) == 2
+    assert (
+        main(["train", "responses", *table, *SMALL, *more, "--steps", "1", "--quiet", "--out", str(tmp_path / "x")])
+        == 2
+    )
     assert said in capsys.readouterr().err and not (tmp_path / "x").exists()
 
 

@@ -33,9 +33,13 @@ def test_predict_and_evaluate_agree(runs: Path, tmp_path: Path, capsys: pytest.C
     assert scores["accuracy"]["value"] == pytest.approx(np.mean(margins > 0))
     assert scores["accuracy"]["low"] < scores["accuracy"]["value"] < scores["accuracy"]["high"]
     assert scores["nats per pair"]["value"] == pytest.approx(np.log1p(np.exp(-margins)).mean(), abs=1e-3)
-    turned = write_rows(tmp_path / "turned.jsonl", [r | {"chosen": r["rejected"], "rejected": r["chosen"]} for r in rows])
+    turned = write_rows(
+        tmp_path / "turned.jsonl", [r | {"chosen": r["rejected"], "rejected": r["chosen"]} for r in rows]
+    )
     back = run.predict(preferences=str(turned))
-    assert [(b, a) for _, a, b in back.rows] == [(a, b) for _, a, b in found.rows], "a rating does not depend on its rival"
+    assert [(b, a) for _, a, b in back.rows] == [(a, b) for _, a, b in found.rows], (
+        "a rating does not depend on its rival"
+    )
 
 
 def test_the_report_shows_calibration(runs: Path) -> None:
@@ -85,7 +89,9 @@ PAIR = {"prompt": "a", "chosen": "b c", "rejected": "d"}
         ([], "is empty"),
     ],
 )
-def test_errors_are_told(runs: Path, rows: list[dict[str, str]], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_told(
+    runs: Path, rows: list[dict[str, str]], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = write_rows(tmp_path / "t.jsonl", rows)
     words = ["train", "reward", "--preferences", str(table), "--from", str(runs / "chat"), "--steps", "1", "--quiet"]
     assert main([*words, "--out", str(tmp_path / "x")]) == 2
@@ -93,7 +99,17 @@ def test_errors_are_told(runs: Path, rows: list[dict[str, str]], said: str, tmp_
 
 
 def test_a_reward_model_begins_with_a_run(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "reward", "--preferences", str(runs / "pairs.jsonl"), "--steps", "1", "--quiet", "--out", str(tmp_path / "x")]
+    words = [
+        "train",
+        "reward",
+        "--preferences",
+        str(runs / "pairs.jsonl"),
+        "--steps",
+        "1",
+        "--quiet",
+        "--out",
+        str(tmp_path / "x"),
+    ]
     assert main(words) == 2
     assert "which run to begin with? `--from`" in capsys.readouterr().err
     assert main(["train", "reward", "--out", str(tmp_path / "x")]) == 2
@@ -106,7 +122,12 @@ def test_a_reward_model_begins_with_a_run(runs: Path, tmp_path: Path, capsys: py
 
 def test_the_doctor_finds_what_would_be_learned_instead(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [PAIR | {"prompt": f"p{n}", "chosen": "b c " * (n % 3 + 1)} for n in range(300)]
-    rows += [rows[0], PAIR | {"prompt": "p1", "chosen": "d", "rejected": rows[1]["chosen"]}, PAIR | {"chosen": "d"}, PAIR | {"rejected": ""}]
+    rows += [
+        rows[0],
+        PAIR | {"prompt": "p1", "chosen": "d", "rejected": rows[1]["chosen"]},
+        PAIR | {"chosen": "d"},
+        PAIR | {"rejected": ""},
+    ]
     table = write_rows(tmp_path / "pairs.jsonl", rows)
     assert main(["data", "check", str(table)]) == 0
     said = capsys.readouterr().out

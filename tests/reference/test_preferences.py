@@ -24,7 +24,10 @@ VOCABULARY, END = 29, 2
 
 def writer(mixer: str = "multihead", seed: int = 5) -> nn.Module:
     torch.manual_seed(seed)
-    model = build_model(Choice("gpt", {"mixer": mixer, "width": 12, "heads": 2, "depth": 2, "inner": 16, "context": 16}), {"vocabulary": VOCABULARY})
+    model = build_model(
+        Choice("gpt", {"mixer": mixer, "width": 12, "heads": 2, "depth": 2, "inner": 16, "context": 16}),
+        {"vocabulary": VOCABULARY},
+    )
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.4 * torch.randn(parameter.shape))
@@ -44,7 +47,9 @@ def padded(rows: list[list[int]], starts: list[int], filled: int = 0) -> Labelle
 
 
 @pytest.mark.parametrize("mixer", ["multihead", "lstm"])
-def test_log_probabilities_are_those_of_reading_token_by_token(mixer: str, rows: tuple[list[list[int]], list[int]]) -> None:
+def test_log_probabilities_are_those_of_reading_token_by_token(
+    mixer: str, rows: tuple[list[list[int]], list[int]]
+) -> None:
     model = writer(mixer)
     for filled in (0, 7):
         found = log_probabilities(model, padded(*rows, filled))
@@ -154,10 +159,15 @@ def test_the_best_of_n_is_the_mean_over_all_subsets() -> None:
     random = np.random.default_rng(2)
     rated, worth = random.normal(size=(3, 7)), random.normal(size=(3, 7))
     for n in (1, 2, 4, 7):
-        best = [[w[max(rows, key=r.__getitem__)] for rows in itertools.combinations(range(7), n)] for r, w in zip(rated, worth, strict=True)]
+        best = [
+            [w[max(rows, key=r.__getitem__)] for rows in itertools.combinations(range(7), n)]
+            for r, w in zip(rated, worth, strict=True)
+        ]
         assert value_of_best(rated, worth, n) == pytest.approx(float(np.mean(best)), abs=1e-12)
     draws = random.random((200_000, 4)).max(1)  # density of the best of n: n u^(n-1) against 1
-    assert distance_of_best(4) == pytest.approx(float(np.log(4 * draws**3).mean()), abs=0.01) and distance_of_best(1) == 0
+    assert (
+        distance_of_best(4) == pytest.approx(float(np.log(4 * draws**3).mean()), abs=0.01) and distance_of_best(1) == 0
+    )
 
 
 def test_the_win_rate_has_the_interval_of_wilson() -> None:
