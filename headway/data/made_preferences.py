@@ -95,7 +95,7 @@ def _drawn(count: int, seed: int) -> Iterator[tuple[str, str, str]]:
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tables = {
-        "responses": make_responses(RESPONSES, 1),
+        "chat": make_responses(RESPONSES, 1),
         "pairs": make_pairs(PAIRS, 2),
         "careless": make_pairs(PAIRS, 2, careless),
     }

@@ -24,12 +24,12 @@ from headway.tasks.labels import LabelledCorpus
 from headway.tasks.other_run import copy_run, load_model, open_base
 from headway.tasks.preference_methods import Dpo, Ipo, PairLoss, PolicyGradient, pair_loss
 from headway.tasks.preferred_responses import Judge
-from headway.tasks.prompt_tables import PAIR, collect_prompts, read_held_out, read_prompts, write_held_out
+from headway.tasks.prompt_tables import COLUMNS, PAIR, collect_pairs, read_held_out, read_pairs, write_held_out
 from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.reward import COLUMNS, Reward
 from headway.tasks.reward import EXAMPLE as REWARD_EXAMPLE
+from headway.tasks.reward import Reward
 from headway.tasks.shell import quote
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_of
@@ -111,12 +111,8 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[Table]:
-        if data.preferences is None:
-            hint = f"`{EXAMPLE}`; `headway train preferences --help` explains it."
-            raise UsageError("which pairs? `--preferences`: a prompt, a chosen and a rejected response per row", hint)
         parts = {"validation": data.validation_preferences, "test": data.test_preferences}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_prompts(data.preferences, COLUMNS, brought, seed, "pairs")
+        return collect_pairs(data.preferences, parts, seed, EXAMPLE)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -169,17 +165,17 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         return f"{self.data.method} with beta {self.data.beta:g}"
 
     @cached_property
-    def _others(self) -> tuple[nn.Module, nn.Module | None]:
-        """The reference and the reward model, which nothing changes any more."""
-        reference, reward = self.folders
-        return load_model(open_base(reference)), load_model(open_base(reward)) if reward else None
-
-    def _judge(self, model: LanguageModel) -> Judge:
-        """Who draws and judges responses, on the device of the model."""
-        device = next(iter(model.parameters())).device
-        reference, rater = (cast(LanguageModel, other.to(device)) if other else None for other in self._others)
+    def _judge(self) -> Judge:
+        """With the reference and the reward model, which nothing changes any more."""
+        reference, rater = (cast(LanguageModel, load_model(open_base(f))) if f else None for f in self.folders)
         rule = made_preferences.rule if self.data.truth == "made" else None
         return Judge(self.prompting, cast(LanguageModel, reference), rater, rule)
+
+    def _judge_on(self, model: LanguageModel) -> Judge:
+        """Who draws and judges responses, on the device of the model."""
+        for other in filter(None, (self._judge.reference, self._judge.rater)):
+            cast(nn.Module, other).to(next(iter(model.parameters())).device)
+        return self._judge
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -198,7 +194,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     def _pairs(self, part: Table, size: int, seed: int = 0) -> PreferenceBatches:
         """Pairs with their log-probabilities under the reference, which are computed once."""
         found = pair_batches(self.prompting, part, size, seed)
-        found.reference = self._logs(cast(LanguageModel, self._others[0]), found)
+        found.reference = self._logs(self._judge.reference, found)
         return found
 
     def _logs(self, model: LanguageModel, pairs: PreferenceBatches) -> np.ndarray:
@@ -212,7 +208,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     def loss(self, model: LanguageModel, batch: PreferenceBatch | LabelledBatch) -> Loss:
         if isinstance(batch, PreferenceBatch):
             return pair_loss(self._pair_loss, model, batch)
-        judge, d, p = self._judge(model), self.data, self.prompting
+        judge, d, p = self._judge_on(model), self.data, self.prompting
         rater = cast(LanguageModel, judge.rater)  # `Data` asks for one
         return PolicyGradient(d.beta, d.responses, p.longest, p.tokenizer.eos, judge.reference, rater).loss(
             model, batch
@@ -223,7 +219,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         part, pairs = self._held_out(folder)["validation"]
         ratios = self._log_ratios(model, pairs)
         loss = float(self._pair_loss.of(torch.from_numpy(ratios)).mean())
-        found = self._judge(model).compare(model, prompts_of(part, VALIDATED))
+        found = self._judge_on(model).compare(model, prompts_of(part, VALIDATED))
         figures = {"pair accuracy": Margins(ratios).accuracy.value, "loss": loss} | found.figures()
         kept = figures["rating"] - self.data.beta * figures["KL"] if self.data.method == "policy" else -loss
         return Validation(figures, kept, found.samples(3))
@@ -236,7 +232,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
         """The parts that the run keeps, read and encoded once."""
         if folder not in self._parts:
-            found = read_held_out(folder, list(COLUMNS))
+            found = read_held_out(folder, COLUMNS)
             self._parts[folder] = {name: (part, self._pairs(part, PAIRS)) for name, part in found.items()}
         return self._parts[folder]
 
@@ -255,7 +251,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     def _judgement(
         self, model: LanguageModel, name: str, part: Table, pairs: PreferenceBatches, sizes: dict[str, int]
     ) -> Judgement:
-        ratios, judge = self._log_ratios(model, pairs), self._judge(model)
+        ratios, judge = self._log_ratios(model, pairs), self._judge_on(model)
         found = judge.compare(model, prompts_of(part, DRAWN))
         right = Margins(ratios).accuracy
         size = f"{len(part):,} pairs, Wilson's interval"
@@ -272,10 +268,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         )
 
     def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
-        if data.preferences is None:
-            hint = "`--preferences pairs.jsonl`."
-            raise UsageError("which pairs? `--preferences`: a prompt, a chosen and a rejected response per row", hint)
-        part = read_prompts(data.preferences, COLUMNS)[0]
+        part = read_pairs(data.preferences)
         return self._judgement(model, "given", part, self._pairs(part, PAIRS), {"given": len(part)})
 
     def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:

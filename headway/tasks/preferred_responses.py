@@ -9,6 +9,7 @@ Fluency is the perplexity of its responses to that model.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -129,7 +130,15 @@ class Judge:
 
     def compare(self, model: LanguageModel, prompts: Sequence[str]) -> Comparison:
         """One response of each model to each prompt."""
-        return Comparison(self.draw(self.reference, prompts, 1), self.draw(model, prompts, 2))
+        key = tuple(prompts)
+        if key not in self._before:
+            self._before[key] = self.draw(self.reference, prompts, 1)
+        return Comparison(self._before[key], self.draw(model, prompts, 2))
+
+    @cached_property
+    def _before(self) -> dict[tuple[str, ...], Drawn]:
+        """What the model before answers: it never changes, so it is drawn once."""
+        return {}
 
     def draw(self, model: LanguageModel, prompts: Sequence[str], seed: int) -> Drawn:
         """One response of the model to each prompt."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
-from headway.core.errors import DataError, RunError
+from headway.core.errors import DataError, RunError, UsageError
 from headway.core.files import write_text
 from headway.data.doctor_preferences import PROMPT, examine_responses
 from headway.data.findings import Report
@@ -15,6 +15,8 @@ from headway.tasks.labels import LabelledCorpus, set_apart
 
 RESPONSE, CHOSEN, REJECTED = "response", "chosen", "rejected"  # columns of a table in the run, beside the prompt
 PAIR = (CHOSEN, REJECTED)
+COLUMNS = (PROMPT, *PAIR)
+WHICH = "which pairs? `--preferences`: a prompt, a chosen and a rejected response per row"
 FEW = 30  # different prompts below which the held-out parts have prompts that training has, too
 
 
@@ -35,6 +37,26 @@ def collect_prompts(
     train, report = read_prompts(path, columns, hidden)
     parts = _split_prompts(train, held_out, seed, path)
     return LabelledCorpus(*parts, (report, *reports), unit)
+
+
+def collect_pairs(
+    path: str | None, brought: Mapping[str, str | None], seed: int, example: str
+) -> LabelledCorpus[Table]:
+    """Pairs of a chosen and a rejected response.
+
+    example   a command that brings some
+    """
+    if path is None:
+        raise UsageError(WHICH, f"`{example}`.")
+    given = {name: other for name, other in brought.items() if other is not None}
+    return collect_prompts(path, dict(zip(COLUMNS, COLUMNS, strict=True)), given, seed, "pairs")
+
+
+def read_pairs(path: str | None) -> Table:
+    """The pairs that a person brings to a finished run."""
+    if path is None:
+        raise UsageError(WHICH, "`--preferences pairs.jsonl`.")
+    return read_prompts(path, dict(zip(COLUMNS, COLUMNS, strict=True)))[0]
 
 
 def read_prompts(path: str, columns: Mapping[str, str], hidden: frozenset[str] = frozenset()) -> tuple[Table, Report]:

@@ -10,7 +10,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import UsageError
 from headway.data.doctor_preferences import PROMPT
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.preference_batches import PreferenceBatch, PreferenceBatches, value_of_each
@@ -18,7 +17,15 @@ from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.models.decoder import LanguageModel
 from headway.tasks.labels import LabelledCorpus
-from headway.tasks.prompt_tables import PAIR, collect_prompts, read_held_out, read_prompts, recognised, write_held_out
+from headway.tasks.prompt_tables import (
+    COLUMNS,
+    PAIR,
+    collect_pairs,
+    read_held_out,
+    read_pairs,
+    recognised,
+    write_held_out,
+)
 from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins, ratings
 from headway.tasks.recipe import Proposal, Recipe
@@ -29,7 +36,6 @@ from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_o
 
 FEW = 100  # validation pairs below which weights are ranked by their loss alone
 SHOWN = 10  # samples of a judgement
-COLUMNS = {name: name for name in (PROMPT, *PAIR)}
 EXAMPLE = "headway train reward --preferences pairs.jsonl --from runs/chat"
 
 
@@ -77,16 +83,12 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[Table]:
-        if data.preferences is None:
-            hint = f"`{EXAMPLE}`; `headway train reward --help` explains it."
-            raise UsageError("which pairs? `--preferences`: a prompt, a chosen and a rejected response per row", hint)
         parts = {"validation": data.validation_preferences, "test": data.test_preferences}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_prompts(data.preferences, COLUMNS, brought, seed, "pairs")
+        return collect_pairs(data.preferences, parts, seed, EXAMPLE)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
-        return Data(preferences=paths[0]) if recognised(paths, list(COLUMNS)) else None
+        return Data(preferences=paths[0]) if recognised(paths, COLUMNS) else None
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[Table], base: Base | None) -> Proposal[Data]:
@@ -143,7 +145,7 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
         """The parts that the run keeps, read and encoded once."""
         if folder not in self._parts:
-            found = read_held_out(folder, list(COLUMNS))
+            found = read_held_out(folder, COLUMNS)
             self._parts[folder] = {n: (part, pair_batches(self.prompting, part, 64)) for n, part in found.items()}
         return self._parts[folder]
 
@@ -175,14 +177,8 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         return Judgement(scores, shown, verdict(margins), sizes, "pairs", notes, panels=(margins.panel(),))
 
     def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
-        part = self._given(data)
+        part = read_pairs(data.preferences)
         return self._judgement(model, "given", part, pair_batches(self.prompting, part, 64), {"given": len(part)})
-
-    def _given(self, data: Data) -> Table:
-        if data.preferences is None:
-            hint = "`--preferences pairs.jsonl`."
-            raise UsageError("which pairs? `--preferences`: a prompt, a chosen and a rejected response per row", hint)
-        return read_prompts(data.preferences, COLUMNS)[0]
 
     def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:
         device = next(iter(model.parameters())).device
@@ -200,7 +196,7 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
 
     def predict(self, model: LanguageModel, data: Data) -> Predicted:
         """The rating of the chosen and of the rejected response of each pair."""
-        part = self._given(data)
+        part = read_pairs(data.preferences)
         rated = self._ratings(model, pair_batches(self.prompting, part, 64))
         rows = zip(part.column(PROMPT), rated[0].tolist(), rated[1].tolist(), strict=True)
         columns = ("prompt", "rating of chosen", "rating of rejected")

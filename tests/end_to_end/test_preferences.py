@@ -123,11 +123,10 @@ def test_errors_are_told(
 def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reward model with another vocabulary."""
     folder = tmp_path_factory.mktemp("other")
-    table = write_rows(
-        folder / "r.jsonl", [{"prompt": f"p{n}", "response": f"words of another kind {n}"} for n in range(60)]
-    )
-    assert main(["train", "responses", "--table", str(table), "--tokens", "characters", "--steps", "1", "--model.width", "16", "--model.depth", "1",
-                 "--quiet", "--out", str(folder / "chat")]) == 0  # fmt: skip
+    rows = [{"prompt": f"p{n}", "response": f"words of another kind {n}"} for n in range(60)]
+    table = write_rows(folder / "r.jsonl", rows)
+    small = "--tokens characters --steps 1 --model.width 16 --model.depth 1 --quiet".split()
+    assert main(["train", "responses", "--table", str(table), *small, "--out", str(folder / "chat")]) == 0
     train_reward(folder, folder / "chat", steps=1)
     return folder
 
