@@ -35,8 +35,7 @@ from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Valid
 from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_of
 
 DRAWN, VALIDATED = 400, 100  # responses that a judgement and a validation draw
-SHOWN = 10  # samples of a judgement
-PAIRS = 64  # of a batch that is judged
+SHOWN, PAIRS = 10, 64  # samples of a judgement, and pairs that are judged at once
 REFERENCE, REWARD = "reference", "reward"  # the other runs, inside the run
 EXAMPLE = "headway train preferences --preferences pairs.jsonl --from runs/chat"
 
@@ -167,7 +166,10 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     @cached_property
     def _judge(self) -> Judge:
         """With the reference and the reward model, which nothing changes any more."""
-        reference, rater = (cast(LanguageModel, load_model(open_base(f))) if f else None for f in self.folders)
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # building them draws numbers, and a step must be a function of (seed, n)
+            reference, rater = (cast(LanguageModel, load_model(open_base(f))) if f else None for f in self.folders)
         rule = made_preferences.rule if self.data.truth == "made" else None
         return Judge(self.prompting, cast(LanguageModel, reference), rater, rule)
 
@@ -254,8 +256,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         ratios, judge = self._log_ratios(model, pairs), self._judge_on(model)
         found = judge.compare(model, prompts_of(part, DRAWN))
         right = Margins(ratios).accuracy
-        size = f"{len(part):,} pairs, Wilson's interval"
-        scores = (*found.scores(name), Score(name, "pair accuracy", right.value, right.low, right.high, 4, size))
+        scores = (*found.scores(name), Score(name, "pair accuracy", right.value, right.low, right.high, 4))
         tokens = (pairs.texts.lengths - pairs.texts.labels).sum()
         before, after = (float(np.exp(-logs.sum() / tokens)) for logs in (pairs.reference, self._logs(model, pairs)))
         notes = (

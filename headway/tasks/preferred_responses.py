@@ -27,7 +27,7 @@ from headway.tasks.task import Score
 
 Values = Float[np.ndarray, "n"]
 PART = 256  # responses that are drawn at once
-DRAWS, PROMPTS = 32, 32  # responses to each of so many prompts, for the best of n
+DRAWS, PROMPTS = 32, 16  # responses to each of so many prompts, for the best of n
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import headway as package
 from headway.cli import main
 from headway.core.errors import RunError
 from headway.core.files import read_tensors
+from headway.data.made_preferences import main as write_made
 from headway.data.preference_batches import PreferenceBatch
 from headway.training.session import resume
 
@@ -149,3 +150,28 @@ def test_without_a_reward_model_and_a_rule_there_is_no_win_rate(runs: Path, tmp_
     found = package.load(tmp_path / "r").judge()
     assert {score.name for score in found.scores} == {"KL", "perplexity", "pair accuracy"}
     assert "a reward model (`--reward`) could say" in found.verdict
+
+
+@pytest.mark.slow
+def test_both_ways_beat_the_supervised_model(tmp_path: Path) -> None:
+    """docs/preferences.md in a small form: pre-training, fine-tuning, a reward model, then dpo and policy gradient."""
+    write_made(tmp_path)
+    data = tmp_path
+
+    def train(task: str, out: str, options: str, *files: str) -> None:
+        assert main(["train", task, *files, *options.split(), "--quiet", "--out", str(tmp_path / out)]) == 0
+
+    sizes = "--context 48 --model.width 64 --model.depth 2 --training.batch 1024"
+    train("language", "text", f"{sizes} --steps 400", "--text", str(data / "text.txt"))
+    fine = "--longest 24 --training.batch 1024 --training.rate 4e-3 --steps 300"
+    train("responses", "chat", fine, "--table", str(data / "chat.jsonl"), "--from", str(data / "text"))
+    files = ["--preferences", str(data / "pairs.jsonl"), "--from", str(data / "chat")]
+    train("reward", "reward", "--steps 300", *files)
+    files += ["--truth", "made", "--reward", str(data / "reward")]
+    train("preferences", "dpo", "--beta 0.3 --steps 120", *files)
+    train("preferences", "policy", "--method policy --beta 0.5 --steps 60", *files)
+    for name in ("dpo", "policy"):
+        scores = {score.name: score for score in package.load(tmp_path / name).scores}
+        assert scores["win rate"].value >= 0.7 and scores["win rate"].low > 0.6, name
+        before = float(scores["perplexity"].signature.rpartition(" ")[2])
+        assert scores["perplexity"].value < 1.35 * before, "still the same language"
