@@ -154,7 +154,11 @@ def test_without_a_reward_model_and_a_rule_there_is_no_win_rate(runs: Path, tmp_
 
 @pytest.mark.slow
 def test_both_ways_beat_the_supervised_model(tmp_path: Path) -> None:
-    """docs/preferences.md in a small form: pre-training, fine-tuning, a reward model, then dpo and policy gradient."""
+    """The commands of docs/preferences.md: pre-training, fine-tuning, a reward model, then dpo and policy gradient.
+
+    The aim is a win rate of 0.75 at a perplexity within 10 %. Measured once, with seed 1: dpo 0.761 at +23 %, policy 0.758 at
+    +26 %. So the win rate is reached narrowly and the fluency is not; the bounds below only guard against a fall.
+    """
     write_made(tmp_path)
     data = tmp_path
 
