@@ -14,7 +14,10 @@ from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
 from headway.tasks.names import data_class, read_task_name, task_class
 from headway.tasks.task import Base
 
-NEEDLESS = shutil.ignore_patterns("checkpoint.safetensors", "metrics.jsonl", "report.html", "held_out", "base", ".lock")
+NEEDLESS = shutil.ignore_patterns(
+    *("checkpoint.safetensors", "metrics.jsonl", "report.html", "held_out", "base", "cache", ".lock"),
+    *("reference", "reward", "standard_input"),  # what another run only trained with
+)
 
 
 def open_base(folder: Path) -> Base:

@@ -80,7 +80,7 @@ class Generates(Protocol):
         top_p: float = 0.95,
         seed: int = 1,
     ) -> Iterator[str]:
-        """The continuation of a prompt, piece by piece."""
+        """The continuation of a prompt, piece by piece; or the response to it, if the task says `continues = False`."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ SUMMARY = "continue a prompt, token by token as it is written"
 EXAMPLES = """\
 examples:
   headway generate runs/text --prompt "ROMEO:" --temperature 0.8 --top-p 0.95 --count 3
-  headway generate runs/text --length 1000 --temperature 0       always the most probable token"""
+  headway generate runs/text --length 1000 --temperature 0       always the most probable token
+  headway generate runs/chat --prompt "Who are you?"             the response of a run that answers prompts"""
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
@@ -40,7 +41,8 @@ def run(a: argparse.Namespace) -> None:
     for number in range(a.count):
         pieces = opened.stream(a.prompt, a.length, a.temperature, a.top_k, a.top_p, a.seed + number)
         first = next(pieces, "")  # what cannot be done is reported before the prompt is printed
-        print(a.prompt + first, end="", flush=True)
+        border = "" if getattr(opened.task, "continues", True) else "\n"
+        print(a.prompt + border + first, end="", flush=True)
         for piece in pieces:
             print(piece, end="", flush=True)
         print("\n" + ("-" * 20 if number + 1 < a.count else ""), flush=True)
