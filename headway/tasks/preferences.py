@@ -31,6 +31,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.reward import EXAMPLE as REWARD_EXAMPLE
 from headway.tasks.reward import Reward
 from headway.tasks.shell import quote
+from headway.tasks.sizing import default_rate
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_of
 
@@ -126,7 +127,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         if "dropout" in model.options:
             model = Choice(model.name, model.options | {"dropout": 0.0})
         settled = dataclasses.replace(data, context=choose_context(data.context, longest, base, model), longest=longest)
-        usual = 1e-3 if t.optimizer == "muon" else 1e-4
+        usual = default_rate(t.optimizer, 1e-2) / 10
         batch = t.batch or min(32 if data.method == "policy" else 64, max(8, len(corpus.train) // 20))
         return Proposal(settled, model, batch, t.rate or usual)
 

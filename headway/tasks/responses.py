@@ -33,7 +33,7 @@ from headway.tasks.prompt_tables import (
 from headway.tasks.prompting import READ, Prompting, choose_context
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
@@ -117,7 +117,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         texts = [*corpus.train.column(PROMPT), *corpus.train.column(RESPONSE)]
         words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
         size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
-        usual = (8e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(corpus.train)))
+        usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, context=context, vocabulary=size)
         return Proposal(settled, model, t.batch or (1024 if hurried else 4096), t.rate or usual)
 

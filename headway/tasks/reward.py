@@ -29,7 +29,7 @@ from headway.tasks.prompt_tables import (
 from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins, ratings
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler
+from headway.tasks.sizing import default_rate, gentler
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.uses import Predicted
 from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_of
@@ -97,7 +97,7 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         longest = data.longest or getattr(base.data, "longest", None) or 64
         model = recipe.model or Choice(base.model.name, base.model.options)
         settled = dataclasses.replace(data, context=choose_context(data.context, longest, base, model), longest=longest)
-        usual = (4e-3 if t.optimizer == "muon" else 1e-3) * gentler(len(corpus.train))
+        usual = default_rate(t.optimizer, 4e-3) * gentler(len(corpus.train))
         return Proposal(settled, model, t.batch or min(64, max(8, len(corpus.train) // 20)), t.rate or usual)
 
     @classmethod

@@ -17,7 +17,7 @@ BETAS = (0.9, 0.98)  # of training: beta2 of Vaswani et al. 2017
 class AdamW(Adam):
     """AdamW: Adam with decoupled weight decay."""
 
-    aliases = ("Adam with decoupled weight decay", "decoupled weight decay")
+    aliases = ("Adam with decoupled weight decay", "decoupled weight decay")  # type: ignore[assignment]
     rate = 1e-3
 
     def decayed(self, group: Group, w: Tensors, g: Tensors) -> Tensors:

@@ -12,6 +12,6 @@ from headway.training.optimizers.sgd import SGD
 class GradientDescent(SGD):
     """Gradient descent on the whole training set: one step for each epoch."""
 
-    aliases = ("full-batch gradient descent", "batch gradient descent", "steepest descent")
+    aliases = ("full-batch gradient descent", "batch gradient descent", "steepest descent")  # type: ignore[assignment]
     rate = 0.3
     full_batch = True
