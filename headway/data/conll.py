@@ -12,7 +12,7 @@ and so is its sentence lost: with a word missing, the tags around it would be wr
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -82,6 +82,12 @@ def read_conll(path: str, word: int = 1, tag: int | None = None) -> TaggedSenten
     return TaggedSentences(words, tags, starts, file.path, tuple(problems))
 
 
+def is_aside(cells: list[str], width: int) -> bool:
+    """Whether a line is none of the text: a comment, the mark of a document, a CoNLL-U line without a word of its own."""
+    comment = cells[0].startswith("#") and len(cells) != width
+    return comment or cells[0] == "-DOCSTART-" or (len(cells) == UNIVERSAL and NO_WORD.fullmatch(cells[0]) is not None)
+
+
 def sort_lines(
     rows: Sequence[list[str]], width: int, word: int, tag: int
 ) -> tuple[list[tuple[int, tuple[str, ...], tuple[str, ...]]], list[Problem]]:
@@ -95,9 +101,7 @@ def sort_lines(
             if pairs and not broken:
                 found.append((start, tuple(w for w, _ in pairs), tuple(t for _, t in pairs)))
             pairs, start, broken = [], 0, False
-        elif cells[0] == "-DOCSTART-" or (cells[0].startswith("#") and len(cells) != width):
-            continue
-        elif len(cells) == UNIVERSAL and NO_WORD.fullmatch(cells[0]):
+        elif is_aside(cells, width):
             continue
         elif len(cells) != width:
             problems.append(Problem(number, f"has {count_noun(len(cells), 'column')}, expected {width}"))
@@ -109,3 +113,11 @@ def sort_lines(
             start = start or number
             pairs.append(("_".join(cells[word].split()), cells[tag].strip()))  # white space would make it two words
     return found, problems
+
+
+WORD = re.compile(r"(?:\w\.){2,}|\w+(?:[^\w\s]\w+)*|[^\w\s]")  # `U.N.`, `mother-in-law`, `3.5`; a sign by itself
+
+
+def split_words(text: str, known: Container[str] = ()) -> tuple[str, ...]:
+    """The words of a text as such files have them: signs stand alone, unless the word with its signs is known."""
+    return tuple(word for part in text.split() for word in ([part] if part in known else WORD.findall(part)))

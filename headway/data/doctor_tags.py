@@ -44,7 +44,10 @@ def examine_tags(
         seen.report_all("little-data", "warning", message, len(kept))
     total, lengths = counts.total(), [len(words) for words in used.words]
     usual = most_frequent_tags(used)
-    baseline = sum(usual[w] == t for ws, ts in zip(used.words, used.tags, strict=True) for w, t in zip(ws, ts)) / total
+    baseline = (
+        sum(usual[w] == t for ws, ts in zip(used.words, used.tags, strict=True) for w, t in zip(ws, ts, strict=True))
+        / total
+    )
     shares = ", ".join(f"`{excerpt(tag, 30)}` {n / total:.1%}" for tag, n in counts.most_common(8))
     summary = (
         f"{count_noun(len(counts), 'tag')}: {shares}{f' and {len(counts) - 8:,} more' if len(counts) > 8 else ''}",
@@ -120,4 +123,6 @@ def examine_balance(seen: Examination, counts: Counter[str]) -> None:
     rare = sorted(tag for tag, count in counts.items() if count < RARE)
     if rare and len(counts) > 1:
         first = list_names(rare[:5]) + (", ..." if len(rare) > 5 else "")
-        seen.report_all("rare-tag", "note", f"{count_noun(len(rare), 'tag')} of fewer than {RARE} words ({first})", len(rare))
+        seen.report_all(
+            "rare-tag", "note", f"{count_noun(len(rare), 'tag')} of fewer than {RARE} words ({first})", len(rare)
+        )

@@ -85,7 +85,7 @@ def squad(file: InputFile) -> Iterator[Found]:
     except (ValueError, RecursionError) as problem:
         raise DataError(f"{file} is not JSON: {str(problem).lower()}", hint) from problem
     except (KeyError, TypeError) as problem:
-        raise DataError(f"{file} is not of SQuAD's form: {str(problem)} is missing or no list", hint) from problem
+        raise DataError(f"{file} is not of SQuAD's form: {problem} is missing or no list", hint) from problem
     for number, (context, qa) in enumerate(asked, 1):
         if not isinstance(qa, dict):
             yield Problem(number, f"is {kind_of(qa)}, expected an object in braces")

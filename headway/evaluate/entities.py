@@ -61,7 +61,9 @@ def entity_f1(predicted: Sequence[Tags], true: Sequence[Tags]) -> EntityScore:
     Also called entity F1, span F1, conlleval, chunk F1.
     """
     if [len(tags) for tags in predicted] != [len(tags) for tags in true] or not true:
-        raise DataError("predicted and true tags are not of the same words", "give one tag per word, sentence by sentence.")
+        raise DataError(
+            "predicted and true tags are not of the same words", "give one tag per word, sentence by sentence."
+        )
     right, guessed, wanted = Counter[str](), Counter[str](), Counter[str]()
     counts = []
     for a, b in zip(predicted, true, strict=True):
@@ -76,7 +78,9 @@ def entity_f1(predicted: Sequence[Tags], true: Sequence[Tags]) -> EntityScore:
     low, high = np.quantile(f1(sums[:, 0], sums[:, 1] + sums[:, 2]), [0.025, 0.975])
     value = float(f1(np.array(hits), np.array(p + t)))
     by_type = {k: 2 * right[k] / (guessed[k] + wanted[k]) for k in sorted({*guessed, *wanted})}
-    return EntityScore(value, min(value, float(low)), max(value, float(high)), hits / (p or 1), hits / (t or 1), by_type)
+    return EntityScore(
+        value, min(value, float(low)), max(value, float(high)), hits / (p or 1), hits / (t or 1), by_type
+    )
 
 
 def f1(right: np.ndarray, both: np.ndarray) -> np.ndarray:

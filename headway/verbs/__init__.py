@@ -2,5 +2,5 @@
 
 ORDER = (
     "train", "translate", "generate", "classify", "evaluate", "inspect", "align", "compare", "data", "list", "find", "show", "check", "lab",
-    "completion",
+    "completion", "tag", "answer",
 )  # fmt: skip
