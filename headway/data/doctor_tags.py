@@ -2,7 +2,7 @@
 
 Dropped, reported:  lines that cannot be read, with their sentences; sentences that are held out.
 Kept, reported:     duplicates; the same sentence with other tags; sequences that BIO does not allow (`I-PER` after `O`
-                    or after another entity); a word with a tag that it nearly never has; rare tags.
+                    or after another entity); a word with another tag than it nearly always has; rare tags.
 An error:           one tag only, because there is nothing to learn.
 """
 
@@ -18,7 +18,10 @@ from headway.data.messages import count_noun, excerpt, list_names
 
 LEAST = 200  # sentences; with fewer a model learns them by heart
 RARE = 10  # words of a tag
-OFTEN, SELDOM = 20, 0.02  # a word that is this frequent, with a tag that it has in less than this share of its places
+OFTEN, NEARLY_ALWAYS = (
+    20,
+    0.95,
+)  # a word that is this frequent, with another tag than it has in this share of its places
 Words = tuple[str, ...]
 
 
@@ -104,16 +107,16 @@ def examine_sequences(seen: Examination, given: TaggedSentences, kept: list[int]
 
 
 def examine_unusual(seen: Examination, given: TaggedSentences, kept: list[int]) -> None:
-    """Frequent words with a tag that they nearly never have: often a mistake of an annotator."""
+    """Frequent words with another tag than they nearly always have: often a mistake of an annotator."""
     usual = tags_of_words(given.select(kept))
     unusual: dict[int, str] = {}
     for i in kept:
         for word, tag in zip(given.words[i], given.tags[i], strict=True):
-            counts = usual[word]
-            if (total := counts.total()) >= OFTEN and counts[tag] < SELDOM * total:
-                common, times = counts.most_common(1)[0]
+            common, times = usual[word].most_common(1)[0]
+            total = usual[word].total()
+            if tag != common and total >= OFTEN and times >= NEARLY_ALWAYS * total:
                 unusual.setdefault(i, f"`{excerpt(word, 30)}` is `{tag}` here and `{common}` {times:,} of {total:,} x")
-    message = f"{count_noun(len(unusual), 'sentence')} in which a word has a tag that it nearly never has"
+    message = f"{count_noun(len(unusual), 'sentence')} in which a word has another tag than nearly always"
     seen.report("unusual-tag", list(unusual), "note", message, examples=list(unusual.values()))
 
 

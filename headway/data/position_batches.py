@@ -43,10 +43,14 @@ class SpanBatch:
     ids: Int[Tensor, "b t"]
     keep: Bool[Tensor, "b t"]
     segments: Int[Tensor, "b t"]  # 0 in the question, 1 in the passage
+    allowed: Bool[
+        Tensor, "b t"
+    ]  # where an answer may begin and end: in the passage, or at 0, which says that there is none
     ends: Int[Tensor, "b 2"]  # the first and the last token of the answer
 
     def to(self, device: torch.device) -> "SpanBatch":
-        return SpanBatch(*(tensor.to(device) for tensor in (self.ids, self.keep, self.segments, self.ends)))
+        tensors = (self.ids, self.keep, self.segments, self.allowed, self.ends)
+        return SpanBatch(*(tensor.to(device) for tensor in tensors))
 
 
 class SpanBatches(LengthBuckets[SpanBatch]):
@@ -71,5 +75,7 @@ class SpanBatches(LengthBuckets[SpanBatch]):
 
     def at(self, rows: Rows) -> SpanBatch:
         ids, keep = pad([self.ids[i] for i in rows], self.padding), self.keep(rows)
-        after = torch.arange(ids.shape[1]) >= torch.from_numpy(self.passages[rows])[:, None]
-        return SpanBatch(ids, keep, (after & keep).long(), torch.from_numpy(self.ends[rows]))
+        place, lengths = torch.arange(ids.shape[1]), torch.from_numpy(self.lengths[rows])[:, None]
+        passage = (place >= torch.from_numpy(self.passages[rows])[:, None]) & keep
+        allowed = (passage & (place < lengths - 1)) | (place == 0)  # the last token is a mark
+        return SpanBatch(ids, keep, passage.long(), allowed, torch.from_numpy(self.ends[rows]))
