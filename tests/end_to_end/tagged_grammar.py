@@ -30,31 +30,22 @@ def role_sentences(count: int, split: str = "train", seed: int = 1) -> tuple[lis
 NAMES = "Anna Bruno Clara David Emma Felix Greta Hugo Ida Jonas Klara Leon Mara Nils Olga Paul".split()
 PLACES = "Rome Paris Berlin Madrid Oslo Lisbon Vienna Prague Athens Dublin Warsaw Zurich".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-ASKED = {"who": "Who works in {place} ?", "where": "Where does {name} work ?", "when": "When does {name} work ?"}
+FRAMES = ("{name} works{place}{day} .", "{name} works{day}{place} .", "Every week {name} works{place}{day} .")
+FILLERS = ("The weather is fine .", "Nobody asks why .", "The train is late again .", "All of them are tired .")
+ASKED = {"name": "Who works there ?", "place": "Where does {name} work ?", "day": "When does {name} work ?"}
 
 
-def passages(count: int, seed: int = 1, empty: float = 0.1) -> list[dict[str, object]]:
-    """Questions about passages of three facts; a share `empty` of them is about a person or place that is not in it."""
+def passages(count: int, seed: int = 1) -> list[dict[str, object]]:
+    """Who, where and when: questions about a fact between two fillers. Some passages name no place or no day."""
     draw, rows = random.Random(seed), []
     while len(rows) < count:
-        names, places, days = draw.sample(NAMES, 4), draw.sample(PLACES, 4), draw.choices(DAYS, k=4)
-        facts = [f"{n} works in {p} on {d} ." for n, p, d in zip(names[:3], places[:3], days[:3], strict=True)]
-        context, kind = " ".join(facts), draw.choice(list(ASKED))
-        fact = 3 if draw.random() < empty else draw.randrange(3)
-        name, place, day = names[fact], places[fact], days[fact]
-        before = len(" ".join(facts[:fact])) + bool(fact)
-        start = {
-            "who": before,
-            "where": before + len(f"{name} works in "),
-            "when": before + len(f"{name} works in {place} on "),
-        }
-        answer = {"who": name, "where": place, "when": day}[kind] if fact < 3 else ""
-        row: dict[str, object] = {
-            "context": context,
-            "question": ASKED[kind].format(name=name, place=place),
-            "answer": answer,
-        }
-        rows.append(row | ({"start": start[kind]} if answer else {}))
+        words = {"name": draw.choice(NAMES), "place": draw.choice(PLACES), "day": draw.choice(DAYS)}
+        told = {k: v if k == "name" or draw.random() < 0.85 else "" for k, v in words.items()}
+        phrases = {"name": told["name"], "place": f" in {told['place']}" * bool(told["place"])}
+        fact = draw.choice(FRAMES).format(**phrases, day=f" on {told['day']}" * bool(told["day"]))
+        context, kind = f"{draw.choice(FILLERS)} {fact} {draw.choice(FILLERS)}", draw.choice(list(ASKED))
+        row: dict[str, object] = {"context": context, "question": ASKED[kind].format(**words), "answer": told[kind]}
+        rows.append(row | ({"start": context.index(told[kind])} if told[kind] else {}))
     return rows
 
 
