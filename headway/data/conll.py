@@ -65,7 +65,8 @@ def read_conll(path: str, word: int = 1, tag: int | None = None) -> TaggedSenten
     """The sentences of a file. Columns are counted from 1; the tag is the last one unless it is given."""
     file = InputFile(str(path))
     lines = [line.rstrip("\r\n") for line in file.lines()]
-    rows = [line.split("\t") if "\t" in line else line.split() for line in lines]
+    tabs = 2 * sum("\t" in line for line in lines) > sum(bool(line.strip()) for line in lines)
+    rows = [line.split("\t") if tabs and line.strip() else line.split() for line in lines]
     widths = Counter(len(row) for row in rows if row and not row[0].startswith("#"))
     if not widths:
         raise file.is_empty()

@@ -39,12 +39,15 @@ class Window:
 
 
 def make_windows(tokenizer: Tokenizer, question: str, context: str, longest: int, stride: int) -> list[Window]:
-    """Rows of at most `longest` tokens; of a long question the first half of that many are read."""
+    """Rows of at most `longest` tokens; of a long question the first half of that many are read.
+
+    Windows overlap by at least a half, whatever `stride` says: else an answer could be cut in two.
+    """
     asked = tokenizer.encode([question.strip()])[0][: max(1, longest // 2)]
     ids, characters = tokenizer.offsets(context)
     room = max(1, longest - len(asked) - 3)
     head, found = [tokenizer.cls, *asked, tokenizer.separator], []
-    for start in range(0, max(1, len(ids)), min(stride, room)):
+    for start in range(0, max(1, len(ids)), min(stride, max(1, room // 2))):
         part = slice(start, start + room)
         found.append(Window([*head, *ids[part], tokenizer.separator], len(head), tuple(characters[part])))
         if start + room >= len(ids):

@@ -43,7 +43,7 @@ class Data:
     tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
     longest: int = 384  # tokens of question and passage; a longer passage is read through windows
-    stride: int = 128  # tokens from the beginning of one window to the next
+    stride: int = 128  # tokens from the beginning of one window to the next; at most half a window
     longest_answer: int = 30  # tokens
 
     def __post_init__(self) -> None:
