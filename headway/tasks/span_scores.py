@@ -14,6 +14,7 @@ from headway.tasks.answers import FEW
 from headway.tasks.task import Judgement, Score, Validation
 
 SHOWN = 10  # samples of a judgement
+SEPARATOR = " | "  # between a question and its passage, where they are one text
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,12 @@ class SpanScores:
         return np.argsort(self.f1, kind="stable").tolist()
 
     def samples(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        def show(row: Question) -> str:
+            return f"{excerpt(row.question, 120)}{SEPARATOR}{excerpt(row.context, 400)}"
+
         return tuple(
-            (excerpt(self.rows[i].question, 200), self.answers[i] or "none", self.rows[i].answers[0] or "none")
-            for i in rows
-        )
+            (show(self.rows[i]), self.answers[i] or "none", self.rows[i].answers[0] or "none") for i in rows
+        )  # fmt: skip
 
 
 def verdict(found: Accuracy) -> str:

@@ -24,7 +24,7 @@ from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import gentler, sized
-from headway.tasks.span_scores import SpanScores
+from headway.tasks.span_scores import SEPARATOR, SpanScores
 from headway.tasks.span_windows import Window, best_answer, make_windows
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Answered, Map
@@ -87,7 +87,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         Figure("exact", digits=4, scale="0 to 1"),
         Figure("loss", "nats per window", "lower", 4),
     )
-    columns = ("question", "predicted", "true")
+    columns = ("question | passage", "predicted", "true")
     uses = ("answer", "inspect")
     files = ("jsonl", "validation_jsonl", "test_jsonl")
     tested = ("jsonl",)
@@ -249,10 +249,11 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         return lambda: model.tag_logits(model.states(ids, keep, torch.zeros_like(ids))), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
-        question = quote(judgement.samples[0][0] if judgement.samples else "...")
+        text = judgement.samples[0][0] if judgement.samples else f"...{SEPARATOR}..."
         return [
-            f"answer {folder} --context-file passage.txt --question {question}",
+            f"answer {folder} --context-file passage.txt --question {quote(text.partition(SEPARATOR)[0])}",
             f"evaluate {folder} --jsonl test.jsonl",
+            f"inspect {folder} {quote(text)} --out maps.html",
         ]
 
     # -- using ---------------------------------------------------------------------------------------------------------
@@ -274,14 +275,14 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         return tuple(warnings)
 
     def attention(self, model: Reader, text: str, target: str | None = None) -> tuple[list[Map], str]:
-        """Maps of every layer and head for a question and a passage after its question mark; and the answer."""
-        question, mark, context = text.partition("?")
+        """Maps of every layer and head for a question and the beginning of its passage, `question | passage`; and the answer."""
+        question, mark, context = text.partition(SEPARATOR)
         if not mark or not context.strip():
-            hint = 'for example `headway inspect runs/questions "Where does Anna live? Anna lives in Rome."`.'
-            raise UsageError("the text should be a question, its question mark, and then the passage", hint)
-        window = self._windows(question + mark, context.strip())[0]
+            hint = 'for example `headway inspect runs/questions "Where does Anna live? | Anna lives in Rome."`.'
+            raise UsageError("the text should be a question, ` | `, and the passage", hint)
+        window = self._windows(question, context)[0]
         segments = [int(i >= window.passage) for i in range(len(window.ids))]
-        found = self.answer(model, [context.strip()], [question + mark])[0]
+        found = self.answer(model, [context], [question])[0]
         return reader_maps(model, window.ids, self.tokenizer.pieces(window.ids), segments), found.text or "none"
 
 

@@ -58,7 +58,14 @@ def test_answer_is_a_part_of_the_passage(questions: Path, tmp_path: Path, capsys
         assert row.context[found.start : found.end] == found.text and 0 <= found.score <= 1
     context = "The weather is fine . Anna works in Rome on Friday ."
     (tmp_path / "page.txt").write_text(context)
-    command = ["answer", str(questions), "--context-file", str(tmp_path / "page.txt"), "--question", "Who works there ?"]
+    command = [
+        "answer",
+        str(questions),
+        "--context-file",
+        str(tmp_path / "page.txt"),
+        "--question",
+        "Who works there ?",
+    ]
     assert main([*command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["answer"] == context[found["start"] : found["end"]] == run.answer(context, "Who works there ?").text
@@ -88,7 +95,9 @@ def test_the_loss_is_the_mean_of_both_cross_entropies(questions: Path) -> None:
     with torch.no_grad():
         loss = run.task.loss(run.model, batch)
         total = 0.0
-        for row, row_ids in enumerate(batches.ids):  # each alone, without padding; only the passage and the first mark count
+        for row, row_ids in enumerate(
+            batches.ids
+        ):  # each alone, without padding; only the passage and the first mark count
             ids, passage = torch.tensor([row_ids]), int(batches.passages[row])
             logits = run.model.tag_logits(run.model.states(ids, torch.ones_like(ids, dtype=torch.bool)))[0]
             places = [0, *range(passage, len(row_ids) - 1)]
@@ -104,10 +113,10 @@ def test_evaluate_and_inspect(questions: Path, jsonl: Path, tmp_path: Path, caps
     found = run.task.answer(run.model, [row.context for row in rows], [row.question for row in rows])
     exact = np.mean([exact_answer(f.text, row.answers) for f, row in zip(found, rows, strict=True)])
     assert scores["exact match"] == pytest.approx(exact) and "answerable or not" in scores
-    text = "Who works there ? Anna works in Rome ."
+    text = "Who works there ? | Anna works in Rome ."
     assert main(["inspect", str(questions), text, "--out", str(tmp_path / "maps.html")]) == 0
     assert "⟨sep⟩" in (tmp_path / "maps.html").read_text(encoding="utf-8")
-    with pytest.raises(UsageError, match="a question, its question mark, and then the passage"):
+    with pytest.raises(UsageError, match="should be a question, ` . `, and the passage"):
         run.attention("Anna works in Rome .")
 
 
@@ -158,7 +167,11 @@ def test_wrong_files_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture
     ("name", "text", "expected"),
     [
         ("seen.json", '{"median": "long"}', "`median` should be a whole number"),
-        ("held_out/test.jsonl", '{"context": "x", "question": "x", "answer": "x"}\n{"context": 3', "line 2 is not JSON"),
+        (
+            "held_out/test.jsonl",
+            '{"context": "x", "question": "x", "answer": "x"}\n{"context": 3',
+            "line 2 is not JSON",
+        ),
         ("held_out/validation.jsonl", "", "is damaged"),
     ],
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.end_to_end.tagged_grammar import role_sentences
 
 import headway as package
 from headway.cli import main
@@ -18,6 +17,7 @@ from headway.data.conll import read_conll, write_conll
 from headway.data.position_batches import IGNORED
 from headway.report.summary import summarise
 from headway.training.session import resume
+from tests.end_to_end.tagged_grammar import role_sentences
 
 SMALL = "--model.width 32 --model.depth 1 --vocabulary 400 --training.batch 200 --training.rate 1e-2".split()
 

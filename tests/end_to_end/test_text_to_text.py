@@ -48,7 +48,9 @@ def test_the_run_keeps_what_it_needs(letters: Path) -> None:
             task, _, text = row["source"].partition(": ")
             assert row["target"].split() == TASKS[task.replace(" ", "_")](text.split())
     names = {score.name for score in package.load(letters).scores}
-    assert names == {f"{task}: {kind}" for task in ("reverse", "sort", "upper case") for kind in ("exact match", "chrF")}
+    assert names == {
+        f"{task}: {kind}" for task in ("reverse", "sort", "upper case") for kind in ("exact match", "chrF")
+    }
 
 
 def test_a_text_names_its_task(letters: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,12 @@ def test_every_form_gives_the_same_sentences(tmp_path: Path, form: str) -> None:
 
 def test_universal_dependencies(tmp_path: Path) -> None:
     """The published example of a contraction: `zum` is one word on paper and two in the tree, which are the ones tagged."""
-    rows = ["1-2\tzum" + "\t_" * 8, "1\tzu\tzu\tADP" + "\t_" * 6, "2\tdem\tder\tDET" + "\t_" * 6, "2.1\tx\tx\tVERB" + "\t_" * 6]
+    rows = [
+        "1-2\tzum" + "\t_" * 8,
+        "1\tzu\tzu\tADP" + "\t_" * 6,
+        "2\tdem\tder\tDET" + "\t_" * 6,
+        "2.1\tx\tx\tVERB" + "\t_" * 6,
+    ]
     found = read_conll(write(tmp_path / "a.conllu", "# sent_id = 1\n" + "\n".join(rows) + "\n\n"), word=2, tag=4)
     assert (found.words, found.tags, found.lines) == ((("zu", "dem"),), (("ADP", "DET"),), (3,))
 

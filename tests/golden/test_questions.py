@@ -18,13 +18,12 @@ def lines(*rows: dict[str, object]) -> str:
 
 
 def test_both_forms_give_the_same(tmp_path: Path) -> None:
-    squad = {
-        "version": "v2.0",
-        "data": [{"title": "x", "paragraphs": [{"context": TEXT, "qas": [
-            {"id": "1", "question": "Where?", "answers": [{"text": "Rome", "answer_start": 27}, {"text": "in Rome", "answer_start": 24}], "is_impossible": False},
-            {"id": "2", "question": "Why?", "answers": [], "plausible_answers": [{"text": "old", "answer_start": 8}], "is_impossible": True},
-        ]}]}],
-    }  # fmt: skip
+    places = [{"text": "Rome", "answer_start": 27}, {"text": "in Rome", "answer_start": 24}]
+    asked = [
+        {"id": "1", "question": "Where?", "answers": places, "is_impossible": False},
+        {"id": "2", "question": "Why?", "answers": [], "plausible_answers": places, "is_impossible": True},
+    ]
+    squad = {"version": "v2.0", "data": [{"title": "x", "paragraphs": [{"context": TEXT, "qas": asked}]}]}
     first = read_questions(write(tmp_path / "a.json", json.dumps(squad)))
     rows = lines(
         {"context": TEXT, "question": "Where?", "answers": ["Rome", "in Rome"], "start": 27},
