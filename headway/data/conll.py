@@ -46,8 +46,8 @@ class TaggedSentences:
 
     def select(self, rows: Sequence[int]) -> "TaggedSentences":
         """These sentences alone."""
-        words, tags, lines = (tuple(part[i] for i in rows) for part in (self.words, self.tags, self.lines))
-        return TaggedSentences(words, tags, lines, self.origin)
+        words, tags = (tuple(part[i] for i in rows) for part in (self.words, self.tags))
+        return TaggedSentences(words, tags, tuple(self.lines[i] for i in rows), self.origin)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -90,7 +90,7 @@ class T5(nn.Module):
         self.decoder_norm = RMSNorm(c.width)
         for module in self.modules():
             if isinstance(module, nn.Linear):
-                module.bias = None
+                module.register_parameter("bias", None)
                 nn.init.normal_(module.weight, std=module.in_features**-0.5)
 
     @property

@@ -146,8 +146,9 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
         taken = tokenizer_of(base.task, "source") if base else None
         tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
         tags = [t for part in (corpus.train, *corpus.held_out.values()) for tags in part.tags for t in tags]
-        medians = [int(np.median([len(row) for row in rows])) for rows in (corpus.train.words, tokenizer.encode(texts))]
-        seen = Seen(*medians, "".join(sorted(set().union(*texts))), most_frequent_tags(corpus.train))
+        median = int(np.median([len(words) for words in corpus.train.words]))
+        tokens = int(np.median([len(ids) for ids in tokenizer.encode(texts)]))
+        seen = Seen(median, tokens, "".join(sorted(set().union(*texts))), most_frequent_tags(corpus.train))
         return cls(data, tokenizer, Classes.of(tags, base.task if base else None), seen)
 
     def save(self, folder: Path) -> None:
