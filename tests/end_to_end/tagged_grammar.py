@@ -7,14 +7,19 @@ from pathlib import Path
 
 from headway.data.grammar import english
 from headway.data.grammar.corpus import derivations
+from headway.data.grammar.tree import clauses
 
 ROLES = {"subject": "WHO", "object": "WHAT", "recipient": "WHOM", "place": "WHERE", "time": "WHEN"}
 
 
 def role_sentences(count: int, split: str = "train", seed: int = 1) -> tuple[list[list[str]], list[list[str]]]:
-    """Sentences of the grammar with the roles of their phrases as BIO tags, read off the addresses of the words."""
+    """Sentences of the grammar with the roles of their phrases as BIO tags, read off the addresses of the words.
+
+    Without relative clauses, whose phrases have roles inside a role.
+    """
     words, tags = [], []
-    for tree, _ in islice(derivations(split, seed), count):
+    plain = (tree for tree, _ in derivations(split, seed) if len(list(clauses(tree))) == 1 + bool(tree.second))
+    for tree in islice(plain, count):
         tokens, row, before = english.sentence(tree), [], ""
         for _, addresses in tokens:
             found = next((a for a in addresses if len(a.split("/")) > 1 and a.split("/")[1] in ROLES), "")

@@ -144,9 +144,10 @@ def test_damage_is_reported(letters: Path, tmp_path: Path, name: str, text: str,
 
 @pytest.mark.slow
 def test_one_model_learns_three_tasks(tmp_path: Path) -> None:
-    write_tasks(tmp_path / "tasks", 2000)
-    command = ["train", "text-to-text", "--tasks", str(tmp_path / "tasks"), "--tokens", "words", "--steps", "450"]
-    more = ["--training.rate", "6e-3", "--training.validate", "225", "--quiet", "--out", str(tmp_path / "run")]
+    write_tasks(tmp_path / "tasks", 1500)
+    command = ["train", "text-to-text", "--tasks", str(tmp_path / "tasks"), "--tokens", "words", "--steps", "400"]
+    model = ["--model.width", "64", "--training.batch", "400", "--training.rate", "1e-2", "--training.validate", "200"]
+    more = [*model, "--quiet", "--out", str(tmp_path / "run")]
     assert main([*command, *more]) == 0
     exact = {s.name: s.value for s in package.load(tmp_path / "run").scores if s.name.endswith("exact match")}
     assert len(exact) == 3 and min(exact.values()) >= 90, exact
