@@ -188,4 +188,4 @@ def test_quality_on_roles_of_the_grammar(tmp_path: Path) -> None:
     command = ["train", "tagging", "--conll", str(tmp_path / "roles.conll"), "--tokens", "words", "--steps", "450"]
     assert main([*command, "--training.validate", "225", "--quiet", "--out", str(tmp_path / "run")]) == 0
     f1 = next(s for s in package.load(tmp_path / "run").scores if s.name == "F1")
-    assert f1.part == "test" and f1.value >= 0.95
+    assert f1.part == "test" and f1.value >= 0.92
