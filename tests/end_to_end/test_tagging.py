@@ -184,8 +184,8 @@ def test_damage_is_reported(tags: Path, tmp_path: Path, name: str, text: str, ex
 
 @pytest.mark.slow
 def test_quality_on_roles_of_the_grammar(tmp_path: Path) -> None:
-    (tmp_path / "roles.conll").write_text(write_conll(*role_sentences(6000)), encoding="utf-8")
-    command = ["train", "tagging", "--conll", str(tmp_path / "roles.conll"), "--tokens", "words", "--steps", "450"]
-    assert main([*command, "--training.validate", "225", "--quiet", "--out", str(tmp_path / "run")]) == 0
+    (tmp_path / "roles.conll").write_text(write_conll(*role_sentences(9000)), encoding="utf-8")
+    command = ["train", "tagging", "--conll", str(tmp_path / "roles.conll"), "--tokens", "words", "--steps", "900"]
+    assert main([*command, "--training.validate", "450", "--quiet", "--out", str(tmp_path / "run")]) == 0
     f1 = next(s for s in package.load(tmp_path / "run").scores if s.name == "F1")
-    assert f1.part == "test" and f1.value >= 0.92
+    assert f1.part == "test" and f1.value >= 0.95
