@@ -15,7 +15,7 @@ from headway.data.rows import Cells, Problem, csv_rows, jsonl_rows, kind_of, par
 
 Row = tuple[int, str, str]
 Languages = tuple[str, str] | None
-NAMED = [("source", "target"), ("src", "tgt"), ("src", "trg")]
+NAMED = [("source", "target"), ("src", "tgt"), ("src", "trg"), ("input", "output")]
 HINT = "name the two, source first: `--languages en,de`, or call them `source` and `target`."
 # ISO 639: needed to tell a header `en<tab>de` from a first pair of two short words.
 ISO_639 = """

@@ -1,8 +1,7 @@
 """Batches of examples with classes: texts in length buckets by token budget, pictures by number.
 
-Batch n is a pure function of (seed, n), and every example comes once per epoch. Texts are sorted by length with random
-ties, cut wherever the budget is full, and the cuts are shuffled: little is padding, and every epoch has the same number
-of batches (as in `batches.py`). Pictures are permuted and cut into parts whose sizes differ by at most one.
+Batch n is a pure function of (seed, n), and every example comes once per epoch. Texts are grouped by length
+(`length_buckets.py`). Pictures are permuted and cut into parts whose sizes differ by at most one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +15,8 @@ from torch import Tensor
 from headway.core.seeds import derive
 from headway.data.augmentation import Augmentation
 from headway.data.batches import pad
+from headway.data.length_buckets import LengthBuckets, Rows
 from headway.data.picture_frame import Frame
-
-Rows = Int[np.ndarray, "b"]  # which examples
 
 
 @dataclass(frozen=True)
@@ -34,51 +32,18 @@ class LabelledBatch:
         return LabelledBatch(tuple(tensor.to(device) for tensor in self.inputs), self.labels.to(device))
 
 
-class TextBatches:
+class TextBatches(LengthBuckets[LabelledBatch]):
     """Texts as token ids, padded within a batch to at most `budget` tokens (a longer text is a batch of its own)."""
 
     def __init__(
         self, ids: Sequence[Sequence[int]], labels: Int[np.ndarray, "n"], *, budget: int, seed: int, padding: int
     ) -> None:
-        self.ids, self.labels, self.seed, self.padding = ids, labels, seed, padding
-        self.lengths = np.array([len(row) for row in ids], dtype=np.int64)
-        self.cuts: list[tuple[int, int]] = []
-        start = 0
-        for i, length in enumerate(np.sort(self.lengths).tolist()):  # ascending: the last of a batch is its longest
-            if i > start and length * (i + 1 - start) > budget:
-                self.cuts.append((start, i))
-                start = i
-        self.cuts.append((start, len(ids)))
-        self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.cuts)
-
-    def __getitem__(self, number: int) -> LabelledBatch:
-        """Batch `number`, counted through all epochs."""
-        epoch, index = divmod(number, len(self))
-        if epoch != self._epoch:
-            random = np.random.default_rng(derive(self.seed, "order", epoch))
-            self._epoch, self._order = epoch, np.lexsort((random.random(len(self.ids)), self.lengths))
-            self._cuts = [self.cuts[i] for i in random.permutation(len(self.cuts))]
-        start, stop = self._cuts[index]
-        return self.at(self._order[start:stop])
+        super().__init__([len(row) for row in ids], budget=budget, seed=seed)
+        self.ids, self.labels, self.padding = ids, labels, padding
 
     def at(self, rows: Rows) -> LabelledBatch:
         ids = pad([self.ids[i] for i in rows], self.padding)
-        keep = torch.arange(ids.shape[1]) < torch.from_numpy(self.lengths[rows])[:, None]
-        return LabelledBatch((ids, keep), torch.from_numpy(self.labels[rows]))
-
-    def largest(self) -> LabelledBatch:
-        """The batch with the longest text."""
-        start, stop = self.cuts[-1]
-        return self.at(np.argsort(self.lengths, kind="stable")[start:stop])
-
-    def in_order(self) -> Iterator[tuple[Rows, LabelledBatch]]:
-        """Every text once, by length, with which ones they are (for validation)."""
-        order = np.argsort(self.lengths, kind="stable")
-        for start, stop in self.cuts:
-            yield order[start:stop], self.at(order[start:stop])
+        return LabelledBatch((ids, self.keep(rows)), torch.from_numpy(self.labels[rows]))
 
 
 class PictureBatches:

@@ -104,12 +104,20 @@ class Tokenizer:
             token = letters.decode("utf-8", errors="backslashreplace")
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token.replace(" ", "▁"))
 
+    def offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """The ids of `text`, and for each the characters that it stands for: the first, and one after the last.
+
+        A token begins with the white space before it. The bytes of one character all stand for that character.
+        """
+        encoding = self._library.encode(require_utf8([text])[0], add_special_tokens=False)
+        return encoding.ids, encoding.offsets
+
     def words(self, text: str) -> tuple[list[int], list[int]]:
         """The ids of `text`, and for each the index of its word in `text.split()`.
 
         White space belongs to the word that follows it; after the last word it belongs to none, which is -1.
         """
-        encoding = self._library.encode(require_utf8([text])[0], add_special_tokens=False)
+        ids, places = self.offsets(text)
         owner, word = [-1] * len(text), len(text.split())
         for i in range(len(text) - 1, -1, -1):
             if not text[i].isspace():
@@ -119,7 +127,7 @@ class Tokenizer:
                 owner[i] = owner[i + 1]
         # No token reaches over two words, so its last character decides. The space put before the text lies on the
         # first.
-        return encoding.ids, [owner[end - 1] for _, end in encoding.offsets]
+        return ids, [owner[end - 1] for _, end in places]
 
     @cached_property
     def fingerprint(self) -> str:

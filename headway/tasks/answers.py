@@ -17,7 +17,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.data.labelled_batches import LabelledBatch, Rows
+from headway.data.labelled_batches import LabelledBatch
+from headway.data.length_buckets import Rows
 from headway.evaluate.classification import (
     Accuracy,
     accuracy,

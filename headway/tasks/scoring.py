@@ -9,6 +9,7 @@ from headway.tasks.search import Searcher
 from headway.tasks.task import Judgement, Score, Validation
 
 VALIDATED = 500  # sentences that are translated at each validation
+JUDGED = 1000  # sentences of a part that are translated at the end
 YOUNG = 15.0  # chrF below which a model is ranked by its loss: before that chrF is noise
 FEW = 100  # sentences below which it always is
 

@@ -18,7 +18,7 @@ from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.alignment import Links, align_pairs, attention_maps, choose_head, judge_alignment, read_head
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.scoring import difference, judge_part, validate_part
+from headway.tasks.scoring import JUDGED, difference, judge_part, validate_part
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
 from headway.tasks.sizing import default_rate, gentler, sized
@@ -26,7 +26,6 @@ from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Map, Translated
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
-JUDGED = 1000  # sentences of a part that are translated at the end
 REGULAR = 0.001  # probability of a word that was never seen, below which a language is regular: nothing to generalise over but its rules
 
 
@@ -214,9 +213,10 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:
         """The loss over all validation pairs; BLEU, chrF and exact match of the first ones, greedily decoded; a few samples."""
         part = self._held_out(folder)["validation"]
-        return validate_part(self.searcher, model, part, self._mean_loss(model, part))
+        return validate_part(self.searcher, model, part, self.mean_loss(model, part))
 
-    def _mean_loss(self, model: EncoderDecoder, part: HeldOut) -> float:
+    def mean_loss(self, model: EncoderDecoder, part: HeldOut) -> float:
+        """The loss of a token, a mean over all tokens of a part."""
         device = next(iter(model.parameters())).device
         with torch.inference_mode():
             found = [

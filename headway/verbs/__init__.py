@@ -1,6 +1,6 @@
 """One file per verb of the command `headway`: its arguments beside its work. Heavy rooms are imported inside `run`."""
 
 ORDER = (
-    "train", "translate", "generate", "classify", "detect", "predict", "evaluate", "inspect", "align", "compare", "tune", "reproduce",
-    "data", "list", "find", "show", "check", "lab", "completion",
+    "train", "translate", "generate", "classify", "tag", "answer", "detect", "predict", "evaluate", "inspect", "align",
+    "compare", "tune", "reproduce", "data", "list", "find", "show", "check", "lab", "completion",
 )  # fmt: skip

@@ -175,7 +175,7 @@ def test_a_mixer_is_a_model_and_a_model_of_another_kind_is_called_by_its_name() 
         UsageError, match=r"`gpt` reads tokens and gives next token; this task needs tokens and target tokens"
     ) as caught:
         choose_model("tokens", "target tokens", "gpt", {})
-    assert "it takes `attention_seq2seq`, `rnn_seq2seq`, `transformer`" in str(caught.value)
+    assert "it takes `attention_seq2seq`, `rnn_seq2seq`, `t5`, `transformer`" in str(caught.value)
 
 
 def test_types_written_in_a_file() -> None:
