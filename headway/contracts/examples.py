@@ -23,9 +23,11 @@ SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3}
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
 SIZES |= {"features": CHANNELS * HEIGHT * ACROSS}
+SIZES |= {"words": VOCABULARY}
 HEADS = {
     "outputs": "one vector",
     "tags": "one per position",
+    "words": "masked words",
 }  # which sizes make a head, and for what the model then gives
 
 
@@ -104,6 +106,16 @@ def tagged(count: int = BATCH, length: int = 5) -> Examples:
     return Examples(batch.inputs, torch.where(keep, ids % CLASSES, IGNORED), batch.lengths)
 
 
+def masked(count: int = BATCH, length: int = 5) -> Examples:
+    """Texts of different lengths whose second token is to be filled in: it is one more than the first."""
+    batch = documents(count, length)
+    ids, _ = batch.inputs
+    wanted = torch.full_like(ids, IGNORED)
+    wanted[:, 1] = (ids[:, 0] + 1) % VOCABULARY
+    ids[:, 1] = PAD
+    return Examples(batch.inputs, wanted, batch.lengths)
+
+
 def told_apart(length: int = 5) -> Examples:
     """Texts whose first token tells them apart."""
     batch = texts(length)
@@ -127,6 +139,7 @@ KINDS: dict[Kind, Source] = {
     ),
     ("tokens", "one vector"): Source(documents, lambda: documents(7), 0.01),
     ("tokens", "one per position"): Source(tagged, lambda: tagged(7), 0.01),
+    ("tokens", "masked words"): Source(masked, lambda: masked(7), 0.01),
     ("pictures", "one vector"): Source(pictures, lambda: pictures(7), 0.01),
     ("vectors", "one vector"): Source(vectors, lambda: vectors(7), 0.01),
 }

@@ -23,7 +23,7 @@ from headway.core.registry import Entry
 from headway.models.classifier import Classifier
 from headway.models.decoder import LanguageModel
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.models.reader import Reader
+from headway.models.reader import MaskedReader, Reader
 from headway.models.weights import load_tensors, saved_tensors
 
 PROTOCOLS: dict[str, type] = {
@@ -31,7 +31,9 @@ PROTOCOLS: dict[str, type] = {
     "target tokens": EncoderDecoder,
     "one vector": Classifier,
     "one per position": Reader,
+    "masked words": MaskedReader,
 }
+HEAD_OF_STATES = {"one per position": "tag_logits", "masked words": "word_logits"}  # for what is said of each position
 STEPS = 500  # in which a model must learn one batch by heart
 
 
@@ -49,11 +51,11 @@ class Case:
 
     def hidden(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
         """What the model gives of this kind, before its head."""
-        return model.states(*inputs) if self.kind[1] == "one per position" else model(*inputs)
+        return model.states(*inputs) if self.kind[1] in HEAD_OF_STATES else model(*inputs)
 
     def logits(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
-        hidden = self.hidden(model, inputs)
-        return model.tag_logits(hidden) if self.kind[1] == "one per position" else model.logits(hidden)
+        head = HEAD_OF_STATES.get(self.kind[1], "logits")
+        return getattr(model, head)(self.hidden(model, inputs))
 
     @property
     def config(self) -> Any:
