@@ -12,7 +12,7 @@ A model that fills in masked words (sizes `words` and `next_sentence`) offers as
 
     word_logits(states)  -> "... v"     scores of all words, at the positions that are given
     pool(states)         -> "b d"       one vector for the text, as `forward` gives it
-    next_logits(hidden)  -> "b 2"       whether the second segment follows the first (1) or not (0)
+    next_logits(hidden)  -> "b 2"       whether the second segment follows the first (0), or is from another place (1)
 """
 
 from collections.abc import Iterator
