@@ -20,6 +20,7 @@ from torch import Tensor
 from headway.core.errors import DataError
 from headway.core.seeds import derive
 from headway.data.batches import pad
+from headway.data.messages import count_noun
 from headway.data.segments import PAIR, SINGLE, mark_pair, mark_text
 from headway.data.sentence_files import Sentences
 from headway.data.specials import MASK, PAD, SPECIALS
@@ -76,7 +77,8 @@ class MaskedBatches:
         self.passages = sentences.passages(context - PAIR) if pairs else [(k, k + 1) for k in range(len(sentences))]
         if pairs and len(self.passages) < 2:
             hint = "bring more text, with neighbouring sentences in lines; `--pairs false` reads single ones."
-            raise DataError(f"the text has {len(self.passages)} passages of two or more sentences, of 2 needed", hint)
+            found = count_noun(len(self.passages), "passage")
+            raise DataError(f"the text has {found} of two or more sentences, and 2 are needed", hint)
         if not self.passages:
             raise DataError("the text has no sentence", "bring more text.")
         self.count = -(-len(self.passages) // rows)

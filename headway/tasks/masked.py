@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -117,8 +116,10 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
         """Learn the vocabulary from the beginning of the training text, or take over that of the run that this one begins with."""
         if base is not None:
             return cls(data, tokenizer_of(base.task, "source"))
-        pieces = (piece for document in corpus.train.documents() for piece in document)
-        return cls(data, train_tokenizer(data.tokens, islice(pieces, LEARNED >> 16), data.vocabulary or 8000))
+        part = corpus.train
+        read = SentencePart(part.text, part.start, min(part.stop, part.start + LEARNED))  # as the model will read it
+        sentences = (sentence for document in read.documents() for sentence in document)
+        return cls(data, train_tokenizer(data.tokens, sentences, data.vocabulary or 8000))
 
     def save(self, folder: Path) -> None:
         save_tokenizer(self.tokenizer, folder / "tokenizer.json")
