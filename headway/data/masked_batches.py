@@ -73,7 +73,8 @@ class MaskedBatches:
     def __init__(
         self, sentences: Sentences, *, context: int, rows: int, seed: int, vocabulary: int, pairs: bool
     ) -> None:
-        self.sentences, self.context, self.seed, self.vocabulary, self.pairs = sentences, context, seed, vocabulary, pairs
+        self.sentences, self.context, self.seed = sentences, context, seed
+        self.vocabulary, self.pairs = vocabulary, pairs
         self.passages = sentences.passages(context - PAIR) if pairs else [(k, k + 1) for k in range(len(sentences))]
         if pairs and len(self.passages) < 2:
             hint = "bring more text, with neighbouring sentences in lines; `--pairs false` reads single ones."

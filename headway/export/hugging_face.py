@@ -28,8 +28,8 @@ OPTIONS = {  # ours: theirs
     "context": "max_position_embeddings",
     "segments": "type_vocab_size",
 }
-EXPECTED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": Norm.eps}
 DEFAULTS = {"position_embedding_type": "absolute", "layer_norm_eps": Norm.eps, "hidden_act": "gelu"}  # if not written
+EXPECTED = DEFAULTS | {"model_type": "bert"}
 OUTSIDE = {  # everything but the blocks
     "embedding.weight": "embeddings.word_embeddings.weight",
     "position.table": "embeddings.position_embeddings.weight",

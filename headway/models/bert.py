@@ -25,7 +25,7 @@ class Config:
     heads: int = 4  # of attention; must divide the width
     inner: int = 512  # f, the width inside the feed-forward network
     dropout: float = 0.1  # on every sublayer, on the embeddings and before the heads
-    context: int = 512  # the longest input in tokens, `[CLS]` and `[SEP]` included: one learned vector for each position
+    context: int = 512  # the longest input in tokens, marks included: each position has a learned vector
     segments: int = 2  # parts of an input that are told apart, such as question and passage
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class BERT(nn.Module):
     ) -> None:
         super().__init__()
         if words not in (0, vocabulary):
-            raise ConfigError(f"`words` is {words}: the words that are filled in are the {vocabulary} of the vocabulary")
+            raise ConfigError(f"`words` is {words}: it should be {vocabulary}, the size of the vocabulary")
         c = self.config = config
         self.embedding = nn.Embedding(vocabulary, c.width)
         self.position = Learned(c.width, c.context)
@@ -92,7 +92,7 @@ class BERT(nn.Module):
         )
         self.pooler = nn.Linear(c.width, c.width) if outputs or next_sentence else None
         self.head = nn.Linear(c.width, outputs) if outputs else None  # of the whole text
-        self.next_head = nn.Linear(c.width, next_sentence) if next_sentence else None  # of two segments: does B follow A?
+        self.next_head = nn.Linear(c.width, next_sentence) if next_sentence else None  # does B follow A?
         self.tag_head = nn.Linear(c.width, tags) if tags else None  # of each position
         self.word_head = WordHead(vocabulary, c.width) if words else None
         for table in (self.embedding.weight, self.segment.weight):

@@ -1,6 +1,7 @@
 """How well masked words were filled in, and whether the second segment was recognised: what the task `masked` is judged by.
 
-    masked loss = -1/n sum ln p(w | text without it)      loss = masked loss - 1/m sum ln p(follows or not | both segments)
+The masked loss is -1/n sum ln p(w | the text without w) over n masked words; the loss adds -1/m sum ln p(B follows A, or
+not | A and B) over m pairs of segments.
 """
 
 from collections.abc import Iterable
@@ -94,7 +95,9 @@ class Filled:
         always, word = float(counts.max() / len(self.true)), readable(tokenizer, [int(counts.argmax())])[0]
         compared = f"always `{word}` would be right for {always:.1%}"
         if right.low <= always:
-            return f"masked words are filled in no better than by one word ({compared}): train longer, or bring more text."
+            return (
+                f"it fills in masked words no better than a single word ({compared}): train longer, or bring more text."
+            )
         text = f"{right.value:.1%} of the masked words are filled in right; {compared}"
         if self.elsewhere and accuracy(self.found_elsewhere, self.elsewhere).low <= 0.5:
             text += "; whether one passage follows another it cannot tell from chance"

@@ -34,7 +34,7 @@ BATCH, VALIDATED = 32, 16  # examples that are judged at once, and batches of th
 
 @dataclass(frozen=True)
 class Data:
-    text: str | None = None  # a text file, a folder of them or .jsonl; lines are sentences, a blank line ends a document
+    text: str | None = None  # a text file, a folder or .jsonl; lines are sentences, a blank line ends a document
     validation_text: str | None = None  # held-out text to choose the best weights by; without it a part is set apart
     test_text: str | None = None  # held-out text to judge the end result by; without it a part is set apart
     tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "wordpiece"  # what the model reads
@@ -56,7 +56,7 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
     The weights are a beginning for other tasks on texts: `headway train classification --from`.
     """
 
-    aliases = ("masked language modelling", "masked words", "cloze test", "next-sentence prediction", "BERT pre-training")
+    aliases = ("masked language modelling", "masked words", "cloze test", "next-sentence prediction")
     reads, gives, model = "tokens", "masked words", "bert"
     unit, loss_unit = "examples", "nats"
     figures = (
@@ -106,7 +106,7 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
             dropout=0.1,
             more={"context": context},
         )
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
+        usual = (8e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
         settled = dataclasses.replace(data, context=context, vocabulary=size)
         return Proposal(settled, model, t.batch or BATCH, t.rate or usual)
@@ -226,7 +226,8 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
             words = self.fill(model, line)
             rows += [(line, word, f"{probability:.4f}") for word, probability in words]
             if len(words) < (asked := line.count(BLANK)):
-                warnings.append(f"line {number} is longer than {self.context} tokens: {asked - len(words)} were not read")
+                missed = asked - len(words)
+                warnings.append(f"line {number} is longer than {self.context} tokens: {missed} `{BLANK}` were not read")
         if not rows:
             raise DataError(f"no line of `{data.text}` has a `{BLANK}`", f"write `{BLANK}` in place of a word.")
         return Predicted(("text", "word", "probability"), tuple(rows), warnings=tuple(warnings))

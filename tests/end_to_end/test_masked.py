@@ -113,8 +113,8 @@ def test_a_word_that_is_known_is_filled_in(tmp_path: Path) -> None:
     draw, pairs = random.Random(1), {"cats": "milk", "dogs": "bones", "birds": "seeds", "cows": "grass"}
     rows = [f"{who} like {pairs[who]} {draw.choice(('today', 'now', 'here'))}" for who in draw.choices(list(pairs), k=400)]
     (tmp_path / "text.txt").write_text("\n".join(rows), encoding="utf-8")
-    rate = ["--pairs", "false", "--training.rate", "1e-2"]
-    assert main(words(tmp_path / "text.txt", tmp_path / "run", *rate, steps=200)) == 0
+    more = ["--pairs", "false", "--training.rate", "1e-2", "--model.dropout", "0.0", "--training.validate", "150"]
+    assert main(words(tmp_path / "text.txt", tmp_path / "run", *more, "--training.batch", "64", steps=300)) == 0
     run = package.load(tmp_path / "run")
     for who, what in pairs.items():
         assert run.task.fill(run.model, f"{who} like [MASK] now")[0][0] == what  # type: ignore[attr-defined]
