@@ -28,7 +28,11 @@ OPTIONS = {  # ours: theirs
     "context": "max_position_embeddings",
     "segments": "type_vocab_size",
 }
-DEFAULTS = {"position_embedding_type": "absolute", "layer_norm_eps": Norm.eps, "hidden_act": "gelu"}  # if not written
+DEFAULTS: dict[str, Value] = {
+    "position_embedding_type": "absolute",
+    "layer_norm_eps": Norm.eps,
+    "hidden_act": "gelu",
+}  # if not written
 EXPECTED = DEFAULTS | {"model_type": "bert"}
 OUTSIDE = {  # everything but the blocks
     "embedding.weight": "embeddings.word_embeddings.weight",
@@ -90,7 +94,7 @@ def _read_config(folder: Path) -> Mapping[str, Value]:
     config = read_json(folder / "config.json")
     if not isinstance(config, dict):
         raise DataError(f"`{folder / 'config.json'}` is not an object", HINT)
-    config = DEFAULTS | config
+    config = {**DEFAULTS, **config}
     missing = [name for name in ("vocab_size", *OPTIONS.values()) if name not in config]
     if missing:
         raise DataError(f"`{folder / 'config.json'}` lacks {', '.join(f'`{name}`' for name in missing)}", HINT)
@@ -111,7 +115,7 @@ def _read_weights(folder: Path) -> dict[str, Tensor]:
 
 def _renamed(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Under our names; what we have no place for is left out, what they lack is missing."""
-    found = {}
+    found: dict[str, Tensor] = {}
     for ours, name in OUTSIDE.items():
         found |= _both(theirs, ours, name)
     depth = len([name for name in theirs if name.endswith("attention.self.query.weight")])
