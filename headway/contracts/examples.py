@@ -24,11 +24,12 @@ SMALL |= {"context": 5, "predict": 1, "memory": 3, "filters": 5, "kernel": 3, "i
 # Whatever of these a constructor names is given, as a task would do.
 SIZES = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
 SIZES |= {"outputs": CLASSES, "tags": CLASSES, "channels": CHANNELS, "height": HEIGHT, "width": ACROSS}
-SIZES |= {"features": CHANNELS * HEIGHT * ACROSS, "coordinates": 2, "categories": CATEGORIES}
+SIZES |= {"features": CHANNELS * HEIGHT * ACROSS, "coordinates": 2, "categories": CATEGORIES, "words": VOCABULARY}
 EACH = ("one per position", "one per node")  # what is given by `states` and `tag_logits`
 HEADS = {
     "outputs": ("one vector", "boxes"),
     "tags": EACH,
+    "words": ("masked words",),
 }  # which sizes make a head, and for what the model then gives
 
 
@@ -154,6 +155,16 @@ def graphs(count: int = BATCH, of_nodes: bool = False) -> GraphExamples:
     return GraphExamples((torch.cat(x), torch.cat(edges, 1), torch.tensor(graph)), wanted)
 
 
+def masked(count: int = BATCH, length: int = 5) -> Examples:
+    """Texts of different lengths whose second token is to be filled in: it is one more than the first."""
+    batch = documents(count, length)
+    ids, _ = batch.inputs
+    wanted = torch.full_like(ids, IGNORED)
+    wanted[:, 1] = (ids[:, 0] + 1) % VOCABULARY
+    ids[:, 1] = PAD
+    return Examples(batch.inputs, wanted, batch.lengths)
+
+
 def told_apart(length: int = 5) -> Examples:
     """Texts whose first token tells them apart."""
     batch = texts(length)
@@ -198,6 +209,7 @@ KINDS: dict[Kind, Source] = {
     ),
     ("tokens", "one vector"): Source(documents, lambda: documents(7), 0.01),
     ("tokens", "one per position"): Source(tagged, lambda: tagged(7), 0.01),
+    ("tokens", "masked words"): Source(masked, lambda: masked(7), 0.01),
     ("pictures", "one vector"): Source(pictures, lambda: pictures(7), 0.01),
     ("vectors", "one vector"): Source(vectors, lambda: vectors(7), 0.01),
     ("sets", "one vector"): Source(sets, lambda: sets(7), 0.01),

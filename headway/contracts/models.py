@@ -25,7 +25,7 @@ from headway.models.decoder import LanguageModel
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.models.graph_network import NodeReader
 from headway.models.pointing import Pointing
-from headway.models.reader import Reader
+from headway.models.reader import MaskedReader, Reader
 from headway.models.set_predictor import SetPredictor
 from headway.models.weights import load_tensors, saved_tensors
 
@@ -37,7 +37,11 @@ PROTOCOLS: dict[str, type] = {
     "one per node": NodeReader,
     "pointers": Pointing,
     "boxes": SetPredictor,
+    "masked words": MaskedReader,
 }
+HEAD_OF_STATES = {"masked words": "word_logits"} | dict.fromkeys(
+    EACH, "tag_logits"
+)  # for what is said of each position
 LEAST_LOG = -1e4  # in place of the logarithm of zero
 STEPS = 500  # in which a model must learn one batch by heart
 CATCH_UP = 50  # batches after which running averages hold 99 % of what they average
@@ -59,13 +63,13 @@ class Case:
         """What the model gives of this kind, before its head; of one that points, the probabilities, for it has no head."""
         if self.kind[1] == "pointers":
             return model(*inputs).exp()
-        return model.states(*inputs) if self.kind[1] in EACH else model(*inputs)
+        return model.states(*inputs) if self.kind[1] in HEAD_OF_STATES else model(*inputs)
 
     def logits(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
         if self.kind[1] == "pointers":
             return model(*inputs).clamp(min=LEAST_LOG)  # of padding it is -inf
-        hidden = self.hidden(model, inputs)
-        return model.tag_logits(hidden) if self.kind[1] in EACH else model.logits(hidden)
+        head = HEAD_OF_STATES.get(self.kind[1], "logits")
+        return getattr(model, head)(self.hidden(model, inputs))
 
     def further(self, model: Any, inputs: tuple[Tensor, ...]) -> Tensor:
         """What other heads give, summed: the boxes beside the classes."""

@@ -17,6 +17,7 @@ listed by `unknown_characters`.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar
@@ -30,6 +31,7 @@ from headway.data.specials import SPECIALS, UNKNOWN
 from headway.data.vocabulary import LEARNERS, base, require_utf8
 
 KINDS = tuple(LEARNERS)
+BLANK = "[MASK]"  # how a person writes a word that is to be filled in
 
 
 class Tokenizer:
@@ -128,6 +130,21 @@ class Tokenizer:
         # No token reaches over two words, so its last character decides. The space put before the text lies on the
         # first.
         return ids, [owner[end - 1] for _, end in places]
+
+    def encode_blanks(self, text: str) -> list[int]:
+        """The ids of a text in which each `[MASK]` is the mask token, with the space before it, as words have theirs."""
+        stand_in = "0" * len(BLANK)  # digits are cut from letters and signs
+        blank = rf" ?{re.escape(BLANK)}" if self.adds_space else re.escape(BLANK)
+        places = [match.span() for match in re.finditer(blank, text)]
+        encoding = self._library.encode(require_utf8([text.replace(BLANK, stand_in)])[0], add_special_tokens=False)
+        ids: list[int] = []
+        before = None
+        for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            place = next((p for p in places if start < p[1] and end > p[0]), None)
+            if place is None or place != before:
+                ids.append(token if place is None else self.mask)
+            before = place
+        return ids
 
     @cached_property
     def fingerprint(self) -> str:

@@ -7,6 +7,12 @@
 Which heads a model has follows from the sizes that a task knows: `outputs` (of a text), `tags` (of a position). A text in
 two parts, such as a question and the passage that answers it, is one row of ids; a model that tells the parts apart is
 also given `segments` "b t".
+
+A model that fills in masked words (sizes `words` and `next_sentence`) offers as well
+
+    word_logits(states)  -> "... v"     scores of all words, at the positions that are given
+    pool(states)         -> "b d"       one vector for the text, as `forward` gives it
+    next_logits(hidden)  -> "b 2"       whether the second segment follows the first (0), or is from another place (1)
 """
 
 from collections.abc import Iterator
@@ -29,6 +35,15 @@ class Reader(Protocol):
     ) -> Float[Tensor, "b t d"]: ...
 
     def tag_logits(self, states: Float[Tensor, "b t d"]) -> Float[Tensor, "b t c"]: ...
+
+
+@runtime_checkable
+class MaskedReader(Reader, Protocol):
+    def word_logits(self, states: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]: ...
+
+    def pool(self, states: Float[Tensor, "b t d"]) -> Float[Tensor, "b d"]: ...
+
+    def next_logits(self, hidden: Float[Tensor, "b d"]) -> Float[Tensor, "b c"]: ...
 
 
 def known(head: nn.Module | None, size: str) -> nn.Module:

@@ -13,6 +13,7 @@ from headway.core.config import Choice, from_json, require
 from headway.core.errors import ConfigError, RunError, UsageError
 from headway.core.files import read_json, write_json
 from headway.data.labelled_batches import LabelledBatch, TextBatches
+from headway.data.segments import SINGLE, mark_text
 from headway.data.table import Table
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.attention.attend import recorded
@@ -22,12 +23,13 @@ from headway.tasks.labelled_texts import collect_texts, guess_columns, read_held
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import default_rate, gentler, longest_text, sized
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Classified, Map
 from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
 
 BATCH = 64  # texts that are judged or classified at once
+LONGEST = 512  # tokens of a text that are read, unless the model or the person says otherwise
 SAMPLE = 300  # characters of a text in a sample
 
 
@@ -40,13 +42,13 @@ class Data:
     test_table: str | None = None  # held-out rows to judge the end result by; without them a part is set apart
     tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = "bpe"  # what the model reads
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
-    longest: int = 512  # tokens; longer texts are cut and reported
+    longest: int | None = None  # tokens; longer texts are cut and reported (default: 512, or what the model can read)
     smoothing: float = 0.0  # label smoothing
 
     def __post_init__(self) -> None:
         require(
             (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
-            (self.longest >= 1, "`--longest` must be at least 1"),
+            (self.longest is None or self.longest >= 1, "`--longest` must be at least 1"),
             (0 <= self.smoothing < 1, f"`--smoothing` must be at least 0 and less than 1, not {self.smoothing}"),
         )
 
@@ -77,6 +79,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
 
     def __init__(self, data: Data, tokenizer: Tokenizer, classes: Classes, seen: Seen) -> None:
         self.data, self.tokenizer, self.classes, self.seen = data, tokenizer, classes, seen
+        self.longest = data.longest or LONGEST
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
@@ -102,18 +105,21 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         grade = (len(texts) >= 2000) + (len(texts) >= 50_000)
         narrow = grade == 2 and t.minutes is not None and t.minutes < 5
         before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
+        chosen = recipe.model or Choice(cls.model)
+        longest = longest_text(chosen, data.longest, LONGEST)
         model = sized(
-            recipe.model or Choice(cls.model),
+            chosen,
             width=before if isinstance(before, int) else (64, 128, 256)[grade - narrow],
             depth=(1, 2, 3)[grade],
             inner=4,
             head_width=32,
             dropout=(0.3, 0.2, 0.1)[grade],
+            more={"context": longest + SINGLE},
         )
         words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
         size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
-        usual = default_rate(t.optimizer, 5e-3) * (1.0 if base is None else gentler(len(texts)))
-        settled = dataclasses.replace(data, vocabulary=size)
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(texts)))
+        settled = dataclasses.replace(data, vocabulary=size, longest=longest)
         return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
 
     @classmethod
@@ -123,7 +129,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         taken = tokenizer_of(base.task, "source") if base else None
         tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
         lengths = np.array([len(ids) for ids in tokenizer.encode(texts)])
-        cut, median = int((lengths > data.longest).sum()), int(np.median(np.minimum(lengths, data.longest)))
+        longest = data.longest or LONGEST
+        cut, median = int((lengths > longest).sum()), int(np.median(np.minimum(lengths, longest)))
         seen = Seen(median, cut, "".join(sorted(set().union(*texts))))
         return cls(data, tokenizer, Classes.of(labels, base.task if base else None), seen)
 
@@ -146,7 +153,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         return {"vocabulary": self.tokenizer.size, "outputs": len(self.classes.names)}
 
     def describe(self) -> str:
-        cut = f", {self.seen.cut:,} training texts cut to {self.data.longest} tokens" if self.seen.cut else ""
+        cut = f", {self.seen.cut:,} training texts cut to {self.longest} tokens" if self.seen.cut else ""
         return f"{self.tokenizer.kind} vocabulary of {self.tokenizer.size:,}, {self.classes.describe()}{cut}"
 
     # -- training ------------------------------------------------------------------------------------------------------
@@ -165,8 +172,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         return TextBatches(ids, labels, budget=budget, seed=seed, padding=self.tokenizer.pad)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The first `longest` tokens of each text, then the end mark: so that no text is empty."""
-        return [[*ids[: self.data.longest], self.tokenizer.eos] for ids in self.tokenizer.encode(list(texts))]
+        """The first `longest` tokens of each text between their marks."""
+        return [mark_text(ids, self.longest) for ids in self.tokenizer.encode(list(texts))]
 
     def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
         return label_loss(model, batch, self.data.smoothing)
@@ -199,8 +206,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         self, model: Classifier, name: str, part: Table, batches: TextBatches, sizes: dict[str, int]
     ) -> Judgement:
         texts = part.column("text")
-        cut = sum(len(ids) > self.data.longest for ids in self.tokenizer.encode(list(texts)))
-        notes = [f"{cut:,} texts are longer than {self.data.longest} tokens and were cut"] if cut else []
+        cut = sum(len(ids) > self.longest for ids in self.tokenizer.encode(list(texts)))
+        notes = [f"{cut:,} texts are longer than {self.longest} tokens and were cut"] if cut else []
         found = Predictions.of(model, batches, self.classes.names)
         return found.judgement(name, self.classes.majority, lambda i: texts[i][:SAMPLE], sizes, "texts", notes)
 
@@ -213,7 +220,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
-        ids = torch.zeros(1, self.seen.median + 1, dtype=torch.long, device=next(iter(model.parameters())).device)
+        ids = torch.zeros(1, self.seen.median + SINGLE, dtype=torch.long, device=next(iter(model.parameters())).device)
         return lambda: model.logits(model(ids, torch.ones_like(ids, dtype=torch.bool))), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
@@ -239,8 +246,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
             warnings.append("the text is empty")
         if unseen := {c for c in text if not c.isspace()} - set(self.seen.characters):
             warnings.append(f"characters never seen in training: {' '.join(sorted(unseen)[:10])}")
-        if tokens > self.data.longest:
-            warnings.append(f"the text has {tokens:,} tokens, of which the first {self.data.longest:,} were read")
+        if tokens > self.longest:
+            warnings.append(f"the text has {tokens:,} tokens, of which the first {self.longest:,} were read")
         return tuple(warnings)
 
     def attention(self, model: Classifier, text: str, target: str | None = None) -> tuple[list[Map], str]:

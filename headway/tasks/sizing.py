@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from headway.core import registry
 from headway.core.config import Choice, Value
+from headway.core.errors import UsageError
+from headway.data.segments import SINGLE
 
 
 def sized(
@@ -53,3 +55,18 @@ def default_rate(optimizer: str, muon: float = 5e-3) -> float:
 def gentler(examples: int) -> float:
     """The share of the usual learning rate for weights that have learned something already: less data may change less."""
     return 0.2 if examples < 2000 else 0.33 if examples < 20_000 else 0.5
+
+
+def longest_text(model: Choice, asked: int | None, usual: int) -> int:
+    """How many tokens of a text are read between its two marks; some models can read only so many (their `context`).
+
+    asked, usual   what the person asked for, and what is read if neither the person nor the model says otherwise
+    """
+    context = model.options.get("context")
+    if not isinstance(context, int):
+        return asked or usual
+    most = max(1, context - SINGLE)
+    if asked is not None and asked > most:
+        hint = f"choose at most {most}, or train from the beginning with another `--model.context`."
+        raise UsageError(f"`--longest {asked}` is more than the {most} tokens that the model can read", hint)
+    return asked or most

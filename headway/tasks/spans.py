@@ -23,7 +23,7 @@ from headway.tasks.labels import LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.span_scores import SEPARATOR, SpanScores
 from headway.tasks.span_windows import Window, best_answer, make_windows
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
@@ -127,7 +127,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         texts = _texts(corpus.train)
         words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
         size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(corpus.train)))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
         return Proposal(dataclasses.replace(data, vocabulary=size), model, t.batch or 32, t.rate or usual)
 
     @classmethod

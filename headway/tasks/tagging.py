@@ -24,7 +24,7 @@ from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.tag_scores import TagScores
 from headway.tasks.tagged_texts import collect_tagged, looks_tagged, read_held_out, write_held_out
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
@@ -135,7 +135,7 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
         different = {word for sentence in corpus.train.words for word in sentence}
         characters = sum(len(word) + 1 for sentence in corpus.train.words for word in sentence)
         size = data.vocabulary or choose_size(data.tokens, characters, len(different))
-        usual = (5e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(len(corpus.train)))
+        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, vocabulary=size)
         return Proposal(settled, model, t.batch or (250, 500, 1000)[grade], t.rate or usual)
 

@@ -23,7 +23,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import JUDGED, VALIDATED
 from headway.tasks.search import Seen
 from headway.tasks.shell import quote
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.task_files import by_task, collect_tasks, prefix_of, task_of, task_paths
 from headway.tasks.translation import Data as TranslationData
@@ -122,7 +122,7 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             dropout=(0.0, 0.1, 0.1)[grade],
         )
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, corpus.words)
-        usual = (3e-3 if t.optimizer == "muon" else 1e-3) * (1.0 if base is None else gentler(pairs))
+        usual = default_rate(t.optimizer, 3e-3) * (1.0 if base is None else gentler(pairs))
         settled = dataclasses.replace(data, vocabulary=size)
         return Proposal(settled, model, t.batch or (1024 if pairs < 8000 else 2048), t.rate or usual)
 

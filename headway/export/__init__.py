@@ -1,0 +1,1 @@
+"""Weights from and for other programs."""
