@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 import headway
 from headway.core.config import Value
@@ -134,3 +134,106 @@ def texts_of(X: Sequence[str]) -> list[str]:
             f"expected a list of texts, not {'one text' if isinstance(X, str) else wrong[0] if wrong else 'nothing'}"
         )
     return texts
+
+
+class ImageClassifier(ClassifierMixin, Trained):
+    """A picture in, a class out: the task `images`."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "ImageClassifier":
+        """X are pictures "n y x" or "n y x c": bytes, or numbers from 0 to 1; y their classes."""
+        images, labels = pictures_of(X), np.asarray(y)
+        check_consistent_length(images, labels)
+        check_classification_targets(labels)
+        self.classes_, which = np.unique(labels, return_inverse=True)
+        file = self._folder() / "pictures.npz"
+        np.savez(file, images=images, labels=which)
+        self.run_ = self._train("images", npz=str(file))
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """The probability of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        task: Any = self.run_.task
+        found = task.classify_pictures(self.run_.model, pictures_of(X))
+        return np.array(
+            [[answer.probabilities.get(str(c), 0.0) for c in range(len(self.classes_))] for answer in found]
+        )
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The most probable class of each picture."""
+        best = self.predict_proba(X).argmax(1)
+        return self.classes_[best]
+
+
+class TableEstimator(Trained):
+    """What estimators of rows of numbers share: the task `table`."""
+
+    def _fit(self, X: ArrayLike, target: Sequence[object], kind: str) -> None:
+        table = self._folder() / "table.csv"
+        write_rows(table, np.asarray(X), target)
+        self.run_ = self._train("table", table=str(table), target="target", kind=kind)
+
+    def _predicted(self, X: ArrayLike) -> tuple[Any, tuple[str, ...]]:
+        """What the run says of each row: the cells behind the row's own."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, dtype=np.float64)
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.csv"
+            write_rows(table, rows, None)
+            found = self.run_.predict(table=str(table))
+        return [row[rows.shape[1] :] for row in found.rows], found.columns[rows.shape[1] :]
+
+
+class TableRegressor(RegressorMixin, TableEstimator):
+    """A row of numbers in, a number out: the task `table`."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "TableRegressor":
+        """X are rows of numbers, y a number for each."""
+        rows, values = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self._fit(rows, [repr(float(value)) for value in values], "regression")
+        return self
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The number of each row."""
+        found, _ = self._predicted(X)
+        return np.array([float(cells[0]) for cells in found])
+
+
+class TableClassifier(ClassifierMixin, TableEstimator):
+    """A row of numbers in, a class out: the task `table`."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "TableClassifier":
+        """X are rows of numbers, y their classes."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_, which = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"the classes must be at least two; the only one is {self.classes_[0]!r} (one class)")
+        self._fit(rows, [f"c{c:05}" for c in which], "classification")
+        return self
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The most probable class of each row."""
+        found, _ = self._predicted(X)
+        return self.classes_[[int(cells[0][1:]) for cells in found]]
+
+
+def write_rows(path: Path, rows: np.ndarray, target: Sequence[object] | None) -> None:
+    """A CSV file with columns x1, x2 ... and the target, if it is given."""
+    head = [f"x{i + 1}" for i in range(rows.shape[1])] + ["target"] * (target is not None)
+    last = [[str(value)] for value in target] if target is not None else [[]] * len(rows)
+    lines = [",".join([*map(repr, row), *more]) for row, more in zip(rows.tolist(), last, strict=True)]
+    path.write_text("\n".join([",".join(head), *lines]) + "\n", encoding="utf-8")
+
+
+def pictures_of(X: ArrayLike) -> np.ndarray:
+    """Pictures as bytes "n y x" or "n y x c"."""
+    images = np.asarray(X)
+    if images.ndim not in (3, 4) or not len(images):
+        raise ValueError(f'expected pictures as an array "n y x" or "n y x c", not of shape {images.shape}')
+    if images.dtype == np.uint8:
+        return images
+    values = images.astype(np.float64)
+    if not np.isfinite(values).all() or values.min() < 0 or values.max() > 1:
+        raise ValueError("numbers of pictures must be between 0 and 1; bytes (uint8) between 0 and 255")
+    return np.rint(values * 255).astype(np.uint8)

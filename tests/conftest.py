@@ -29,6 +29,13 @@ def _seeded() -> None:
     torch.manual_seed(20170612)
 
 
+@pytest.fixture(autouse=True)
+def _denormals():
+    """A run flushes the smallest numbers to zero (core/machine.py); the next test has them again."""
+    yield
+    torch.set_flush_denormal(False)
+
+
 @pytest.fixture
 def doubles():
     """Everything made inside the test is float64, so that equal means equal to ten digits."""

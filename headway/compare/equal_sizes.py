@@ -4,11 +4,13 @@ The width stays, and the feed-forward network gives or takes, where the model ha
 
     P(inner) = P(1) + (inner - 1) (P(2) - P(1))
 
-A model that is too large for that even with a small `inner` is made narrower; one without `inner` gets another width.
+A model that is too large for that even with a small `inner` is made narrower; one without `inner` gets another width, or another
+number of filters.
 Parameters are counted by building the model on a device that holds no numbers, with the sizes (vocabulary, classes ...)
 that the task really has.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 from headway.core import registry
@@ -18,6 +20,8 @@ from headway.models.build import count_parameters
 
 NEAR = 0.05  # parameters may differ by this share
 STEPS = (32, 8, 2, 1)  # a width that is a multiple of 32 is computed faster, so that is tried first
+
+DIALS = ("width", "filters", "growth")  # what makes a model larger; the first that it has is turned
 
 Count = Callable[[Choice], int]
 
@@ -47,12 +51,15 @@ def near(parameters: int, target: int) -> bool:
 def resized(choice: Choice, target: int, count: Count) -> Choice:
     """The choice with another `inner`, another `width`, or both, so that its parameters come nearest to the target."""
     known = {option.name: option.default for option in registry.get("models", choice.name).options}
+    dial = next((name for name in DIALS if name in known), None)
+    if dial is None:
+        return choice  # nothing that could be changed
+    heads = choice.options.get("heads", known.get("heads"))
+    if "inner" not in known:
+        return with_dial(choice, dial, heads if isinstance(heads, int) else 1, target, count)
     width = choice.options.get("width", known.get("width"))
     if not isinstance(width, int):
-        return choice  # nothing that could be changed
-    if "inner" not in known:
-        return with_width(choice, target, count)
-    heads = choice.options.get("heads", known.get("heads"))
+        return choice
     step = 2 * heads if isinstance(heads, int) else 2  # heads divide the width, and a head has an even width
     for narrower in range(width, 0, -step):
         found = with_inner(with_options(choice, width=narrower), target, count)
@@ -69,17 +76,19 @@ def with_inner(choice: Choice, target: int, count: Count) -> Choice | None:
     return with_options(choice, inner=inner) if isinstance(width, int) and 2 * inner >= width else None
 
 
-def with_width(choice: Choice, target: int, count: Count) -> Choice:
-    """The choice with the width that comes nearest to the target: a multiple of 32, 8, 2 or 1."""
+def with_dial(choice: Choice, dial: str, heads: int, target: int, count: Count) -> Choice:
+    """The choice with the width (or filters) that comes nearest to the target: a multiple of 32, 8, 2 or 1, which heads divide."""
     found = choice
-    for step in STEPS:
+    for step in (math.lcm(step, heads) for step in STEPS):
         low, high = 1, 2
-        while count(with_options(choice, width=high * step)) < target:
+        while count(with_options(choice, **{dial: high * step})) < target:
             low, high = high, 2 * high
         while high - low > 1:  # parameters grow with the width
             middle = (low + high) // 2
-            low, high = (middle, high) if count(with_options(choice, width=middle * step)) < target else (low, middle)
-        candidates = (with_options(choice, width=n * step) for n in (low, high))
+            low, high = (
+                (middle, high) if count(with_options(choice, **{dial: middle * step})) < target else (low, middle)
+            )
+        candidates = (with_options(choice, **{dial: n * step}) for n in (low, high))
         found = min(candidates, key=lambda c: abs(count(c) - target))
         if near(count(found), target):
             break

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from jaxtyping import UInt8
 from torch import Tensor
 
 from headway.core.config import Choice, from_json, require
@@ -220,9 +221,15 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
     def classify(self, model: Classifier, inputs: Sequence[str]) -> list[Classified]:
         """The classes of pictures, by their paths."""
         images, notes = self.frame.read(inputs)
+        return self.classify_pictures(model, images, notes)
+
+    def classify_pictures(
+        self, model: Classifier, images: UInt8[np.ndarray, "n y x c"], notes: Sequence[tuple[str, ...]] = ()
+    ) -> list[Classified]:
+        """The classes of pictures of the right size."""
         unknown = np.zeros(len(images), dtype=np.int64)  # the true classes are not known, and not asked for
         batches = PictureBatches(images, unknown, rows=BATCH, seed=0, frame=self.frame)
-        return Predictions.of(model, batches, self.classes.names).classified(notes)
+        return Predictions.of(model, batches, self.classes.names).classified(notes or [()] * len(images))
 
     def explain(self, model: Classifier, given: str) -> list[Panel]:
         """Which pixels of a picture count, what the model attends to, its first filters and their answers."""

@@ -57,9 +57,7 @@ class Data:
     responses: int = 4  # drawn for each prompt by `policy`, at least 2
     context: int | None = None  # tokens of prompt and response together (default: as in the run of `--from`)
     longest: int | None = None  # tokens of a response; longer ones are cut (default: as in the run of `--from`, or 64)
-    truth: Literal["unknown", "made"] = (
-        "unknown"  # `made`: the pairs are of headway.data.made_preferences, whose rule judges
-    )
+    truth: Literal["unknown", "made"] = "unknown"  # `made`: pairs of headway.data.made_preferences, whose rule judges
 
     def __post_init__(self) -> None:
         require(

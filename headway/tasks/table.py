@@ -26,7 +26,7 @@ from headway.tasks.held_out import read_tables, write_tables
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Plot
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import gentler, sized
+from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.table_rows import TableCorpus, collect_rows, read_given
 from headway.tasks.targets import ClassTarget, NumberTarget, Part, Target
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation

@@ -213,7 +213,7 @@ def test_the_front_door(corpus: Path, tmp_path: Path) -> None:
         (lambda: run.translate("x", beam=0), "should be a whole number of at least 1"),
         (lambda: run.translate("x", penalty=float("nan")), "should be a number of at least 0"),
         (lambda: run.generate("x"), "which cannot `generate`"),
-        (lambda: run.evaluate(text="x"), "is nothing that translation is evaluated by"),
+        (lambda: run.evaluate(text="x"), "is nothing that translation is given to `evaluate`"),
         (lambda: headway.train("translation", **files, steps="many", out=tmp_path / "y"), "should be a whole number"),
         (lambda: headway.train("translation", sorce="x", out=tmp_path / "y"), "did you mean `source=`?"),
         (lambda: headway.train("translation", out=tmp_path / "y"), "`source=` and `target=`, or `pairs=`"),

@@ -191,7 +191,7 @@ def _recipe_of(digits: Path) -> Callable[[dict[str, Value]], Recipe[object]]:
         ("model.width", "`model.width` in `--search` gives no values"),
         ("model.width=4..8 model.width=2..3", "`model.width` is in `--search` twice"),
         ("model.activation=relu|tanhh", "did you mean `tanh`"),
-        ("model.width=0..8", "`width` and `depth` must be at least 1"),
+        ("model.width=0..8", "`width`, `depth` and `widths` must be at least 1"),
         (" ", "`--search` names no option"),
     ],
 )
