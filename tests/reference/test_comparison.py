@@ -1,7 +1,6 @@
 """What a comparison says, against counting and closed forms: equal sizes, intervals over seeds, speeds, the table."""
 
 import multiprocessing
-import re
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -220,10 +219,3 @@ def test_the_table_fits_a_terminal_and_the_best_comes_first() -> None:
     )
     worst_first = [made("a", 1, 0.1, better="lower"), made("b", 1, 0.2, better="lower")]
     assert terminal_text(worst_first).split("\n")[3].startswith("a ")
-
-
-def test_no_task_is_known_by_name() -> None:
-    names = {word for name, entry in registry.entries("tasks").items() for word in (name, entry.class_name)}
-    for path in sorted((registry.ROOT / "compare").glob("*.py")):
-        found = (names - {"table", "Table", "sets"}) & set(re.findall(r"\w+", path.read_text(encoding="utf-8")))  # tables are printed there
-        assert not found, f"{path.name} knows {found}"

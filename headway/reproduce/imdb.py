@@ -6,8 +6,8 @@ from headway.core.config import Value
 from headway.reproduce.table import Bench, Row, Table
 
 
-class IMDBTable(Table):
-    """IMDB reviews: accuracy of a linear method on words and word pairs, of a network from scratch, and after pre-training on the texts alone.
+class IMDB(Table):
+    """IMDB reviews: accuracy of a linear method, of a network from scratch, and of one that was pre-trained on the texts.
 
     James, Witten, Hastie, Tibshirani, "An Introduction to Statistical Learning", section 10.4: lasso 0.88 against a
     two-layer network 0.88 and an LSTM 0.84 on the 10,000 most frequent words; lecture D. The printed figures here are what

@@ -14,7 +14,7 @@ CHANNELS = ("log_volume", "DJ_return", "log_volatility")
 LAGS = 5
 
 
-class NYSETable(Table):
+class NYSE(Table):
     """NYSE forecasts: R2 of tomorrow's trading volume by autoregression and by networks, on the days after 1980.
 
     James, Witten, Hastie, Tibshirani, Taylor, "An Introduction to Statistical Learning with Python", section 10.9.6, whose
