@@ -190,6 +190,8 @@ class TableRegressor(RegressorMixin, TableEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TableRegressor":
         """X are rows of numbers, y a number for each."""
         rows, values = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        if len(rows) < 2:
+            raise ValueError("n_samples=1: there is nothing to be set apart for a validation")
         self._fit(rows, [repr(float(value)) for value in values], "regression")
         return self
 
@@ -227,10 +229,11 @@ def write_rows(path: Path, rows: np.ndarray, target: Sequence[object] | None) ->
 
 
 def pictures_of(X: ArrayLike) -> np.ndarray:
-    """Pictures as bytes "n y x" or "n y x c"."""
+    """Pictures as bytes "n y x c"."""
     images = np.asarray(X)
     if images.ndim not in (3, 4) or not len(images):
         raise ValueError(f'expected pictures as an array "n y x" or "n y x c", not of shape {images.shape}')
+    images = images[..., None] if images.ndim == 3 else images
     if images.dtype == np.uint8:
         return images
     values = images.astype(np.float64)

@@ -71,6 +71,8 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
     files = ("table",)
     tested = ("table",)
 
+    averages = "numbers"
+
     def __init__(self, data: Data, state: SeriesState, rival: LeastSquares, folder: Path | None = None) -> None:
         self.data, self.state, self.rival, self.folder = data, state, rival, folder
 

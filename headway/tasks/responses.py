@@ -19,7 +19,7 @@ from headway.data.preference_batches import value_of_each
 from headway.data.table import Table
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.decode.responses import in_response, log_probabilities
-from headway.layers.cross_entropy import linear_cross_entropy
+from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.prompt_tables import (
@@ -155,7 +155,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
     def loss(self, model: LanguageModel, batch: LabelledBatch) -> Loss:
         ids, counted = batch.inputs[0], in_response(batch)
         wanted = ids[:, 1:][counted]
-        total, plain = linear_cross_entropy(model(ids[:, :-1])[counted], model.output.weight, wanted)
+        total, plain = output_cross_entropy(model.output, model(ids[:, :-1])[counted], wanted)
         return Loss(total, plain, len(wanted))
 
     def validate(self, model: LanguageModel, folder: Path) -> Validation:

@@ -75,6 +75,8 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
     files = ("preferences", "validation_preferences", "test_preferences")
     tested = ("preferences",)
 
+    averages = "numbers"
+
     def __init__(self, data: Data, tokenizer: Tokenizer) -> None:
         self.data, self.tokenizer = data, tokenizer
         self.prompting = Prompting(tokenizer, data.context or 128, data.longest or 64)

@@ -70,6 +70,7 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
 
     def __init__(self, data: Data, scale: ElementScale, answer: Answer) -> None:
         self.data, self.scale, self.answer = data, scale, answer
+        self.averages = "numbers" if isinstance(answer, NumberAnswer) else "probabilities"
 
     # -- data ----------------------------------------------------------------------------------------------------------
 

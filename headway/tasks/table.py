@@ -72,6 +72,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
 
     def __init__(self, data: Data, features: Features, target: Target, folder: Path | None = None) -> None:
         self.data, self.features, self.target, self.folder = data, features, target, folder
+        self.averages = "numbers" if isinstance(target, NumberTarget) else "probabilities"
 
     # -- data ----------------------------------------------------------------------------------------------------------
 

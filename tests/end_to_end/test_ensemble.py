@@ -182,3 +182,18 @@ def test_a_language_run(tmp_path: Path) -> None:
 def test_wrong_numbers(digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CLASSIFY, "--npz", str(digits), "--ensemble", "0", "--out", str(tmp_path / "x")]) == 2
     assert "`--ensemble 0` should be at least 1" in capsys.readouterr().err
+
+
+def test_numbers_are_averaged_as_numbers(tmp_path: Path) -> None:
+    """Of a regression the mean of the members' predictions, not of what a softmax makes of them."""
+    random = np.random.default_rng(5)
+    rows = random.normal(size=(200, 2))
+    lines = [f"{a!r},{b!r},{2 * a - b + 3!r}" for a, b in rows.tolist()]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["a,b,y", *lines]) + "\n", encoding="utf-8")
+    command = ["train", "table", "--table", str(table), "--target", "y", "--steps", "20", "--ensemble", "2", "--quiet"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    runs = [Run(tmp_path / "run"), *(Run(tmp_path / "run" / "members" / str(i)) for i in (1, 2))]
+    whole, first, second = ([float(row[3]) for row in run.predict(table=str(table)).rows] for run in runs)
+    np.testing.assert_allclose(whole, (np.array(first) + second) / 2, rtol=1e-4, atol=1e-4)
+    assert np.abs(np.array(first) - second).max() > 0.01
