@@ -3,7 +3,7 @@
 Dropped, reported:  rows without a target, rows that are held out; columns that hold nothing, one value only, or a different
                     word in every row (an identifier), unless a person asked for them.
 Kept, reported:     gaps, outliers, cells that are no number, copies, rows that agree in all but the target, a column that
-                    nearly determines the target; of classes, rare ones and one that is nearly everything.
+                    nearly determines the target, columns whose sum it is; of classes, rare ones and one that is nearly everything.
 An error:           a column that equals the target; a target with one value. Dates are refused: a model cannot read them.
 """
 
@@ -74,6 +74,8 @@ def examine_columns(
     for name in features:
         examine_cells(seen, columns[name], kept)
         examine_leak(seen, columns[name], wanted, kept, kind)
+    if kind == "numbers":
+        examine_sum(seen, [columns[name] for name in features], wanted, kept)
     examine_copies(seen, [rows[i] for i in kept], [wanted.cells[i] for i in kept], kept)
     statistics, summary = describe_target(seen, wanted, kept, kind)
     if len(kept) < LEAST_ROWS:
@@ -201,6 +203,24 @@ def explained(column: Column, target: Column, kept: np.ndarray, kind: TargetKind
     right = sum(counts.most_common(1)[0][1] for counts in classes.values())
     always = Counter(target.cells[i] for i in kept).most_common(1)[0][1]
     return (right - always) / (len(kept) - always) if always < len(kept) else 0.0
+
+
+def examine_sum(seen: Examination, columns: Sequence[Column], wanted: Column, kept: np.ndarray) -> None:
+    """Columns of numbers that together give the target exactly, as parts whose sum it is: no model is needed for that."""
+    numbers = [c for c in columns if c.kind == "numbers" and np.isfinite(c.values[kept]).all()]
+    if len(numbers) < 2 or len(kept) < 10 * len(numbers):
+        return
+    x = np.column_stack([np.ones(len(kept)), *(c.values[kept] for c in numbers)])
+    y = wanted.values[kept]
+    weights = np.linalg.lstsq(x, y, rcond=None)[0]
+    if np.abs(y - x @ weights).max() > 1e-9 * max(1.0, float(np.abs(y).max())):
+        return
+    parts = [
+        c.name for c, w in zip(numbers, weights[1:], strict=True) if abs(w) * c.values[kept].std() > 1e-6 * y.std()
+    ]
+    if len(parts) > 1:  # a single one was reported before
+        message = f"`{wanted.name}` is exactly a weighted sum of {list_names(parts)}, which may not be known before it"
+        report_column(seen, "leak", "warning", message)
 
 
 def examine_copies(

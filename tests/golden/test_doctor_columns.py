@@ -195,3 +195,15 @@ def test_kinds_of_columns(cells: list[str], kind: str) -> None:
     column = read_column("c", cells)
     assert column.kind == kind
     assert column.odd.tolist() == [cell == "oops" for cell in cells]
+
+
+def test_a_target_that_is_the_sum_of_columns() -> None:
+    random = np.random.default_rng(2)
+    a, b, c = random.integers(1, 90, 120), random.integers(1, 90, 120), random.integers(1, 90, 120)
+    columns = {name: tuple(map(str, values)) for name, values in {"a": a, "b": b, "c": c, "y": a + b}.items()}
+    found = examine_columns(Table(columns, tuple(range(2, 122)), "t.csv"), "y").report.findings
+    assert [f.message for f in found if f.kind == "leak"] == [
+        "`y` is exactly a weighted sum of `a`, `b`, which may not be known before it"
+    ]
+    noisy = columns | {"y": tuple(map(str, a + b + random.integers(0, 2, 120)))}
+    assert not [f for f in examine_columns(Table(noisy, tuple(range(2, 122)), "t.csv"), "y").report.findings if f.kind == "leak"]
