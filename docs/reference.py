@@ -237,7 +237,7 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "layers": ("attention, scores, positions, recurrences, convolutions, norms, connections, masks ...", layers),
     "decode": ("greedy, beam search, sampling", of_files("Decoding", "From a model to text.", "decode/[!_]*.py")),
     "evaluate": ("scores with intervals", of_files("Evaluation", "How good a model is.", "evaluate/[!_]*.py")),
-    "training": ("`Recipe`, `Training`, the loop, optimizers, schedules, penalties", of_files("Training", "Recipes and the loop.", *TRAINING)),
+    "training": ("recipes, the loop, optimizers, schedules, penalties", of_files("Training", "Recipes and the loop.", *TRAINING)),
     "runs": ("`Run`: what it can do", of_files("Runs", "A run is a directory.", "runs/run.py", methods=True)),
     "errors": ("the tree of errors", errors),
 }  # fmt: skip
