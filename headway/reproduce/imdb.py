@@ -24,7 +24,7 @@ class IMDB(Table):
         data: dict[str, Value] = {"table": str(folder / "train.tsv"), "test_table": str(folder / "test.tsv")}
 
         def scratch(seed: int) -> float:
-            run = bench.trained("scratch", seed, "classification", data, "bag", None, {"minutes": 10.0})
+            run = bench.trained("scratch", seed, "classification", data, "text_cnn", None, {"minutes": 25.0})
             return bench.score(run, "accuracy")
 
         def pre_trained(seed: int) -> float:
