@@ -40,11 +40,12 @@ class TextCNN(nn.Module):
     def __init__(self, config: Config, vocabulary: int, outputs: int) -> None:
         super().__init__()
         c = self.config = config
-        self.tables = nn.ModuleList(nn.Embedding(vocabulary, m * c.filters) for m in c.regions)
+        tables = [nn.Embedding(vocabulary, m * c.filters) for m in c.regions]
+        self.tables = nn.ModuleList(tables)
         width = len(c.regions) * c.filters
         self.bias, self.dropout = nn.Parameter(torch.zeros(width)), Dropout(c.dropout)
         self.head = nn.Linear(2 * width, outputs)
-        for table in self.tables:
+        for table in tables:
             nn.init.normal_(table.weight, std=0.05)
 
     def forward(self, ids: Int[Tensor, "b t"], keep: Bool[Tensor, "b t"]) -> Float[Tensor, "b d"]:

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from headway.core.errors import RunError
 from headway.core.files import read_note, read_tensors, write_tensors
 from headway.data.annotated_files import read_annotated
 from headway.data.annotated_pictures import AnnotatedPictures
 from headway.data.findings import Report
 from headway.data.picture_frame import resize_images
-from headway.tasks.folder import HELD_OUT
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 
@@ -49,34 +48,25 @@ def apart(
 
 
 def write_held_out(parts: Mapping[str, AnnotatedPictures], folder: Path) -> None:
-    (folder / HELD_OUT).mkdir(exist_ok=True)
-    for name, part in parts.items():
+    def write(path: Path, part: AnnotatedPictures) -> None:
         arrays = {"images": part.images, "boxes": part.boxes, "labels": part.labels, "owners": part.owners}
         tensors = {key: torch.from_numpy(np.ascontiguousarray(array)) for key, array in arrays.items()}
-        note = json.dumps({"classes": part.classes, "names": part.names}, ensure_ascii=False)
-        write_tensors(folder / HELD_OUT / f"{name}.safetensors", tensors, note)
+        write_tensors(path, tensors, json.dumps({"classes": part.classes, "names": part.names}, ensure_ascii=False))
+
+    write_parts(parts, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, AnnotatedPictures]:
-    """The parts that the run keeps; a damaged file is reported."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, AnnotatedPictures] = {}
-    for path in sorted((folder / HELD_OUT).glob("*.safetensors")):
-        tensors = read_tensors(path)
-        try:
-            note = json.loads(read_note(path))
-            images, boxes, labels, owners = (tensors[key].numpy() for key in ("images", "boxes", "labels", "owners"))
-            classes, names = tuple(note["classes"]), tuple(note["names"])
-            found = AnnotatedPictures(images, boxes, labels, owners, classes, names, str(path))
-            whole = found.images.ndim == 4 and len(found.names) == len(found) > 0
-            whole = whole and found.boxes.shape == (len(found.labels), 4) and len(found.labels) == len(found.owners)
-            whole = whole and bool((found.owners < len(found)).all() and (np.diff(found.owners) >= 0).all())
-            whole = whole and bool((found.labels < len(found.classes)).all())
-        except (ValueError, KeyError, TypeError) as problem:
-            raise RunError(f"`{path}` is damaged: {problem}", hint) from problem
-        if not whole:
-            raise RunError(f"`{path}` is damaged: pictures, boxes and names do not fit together", hint)
-        parts[path.stem] = found
-    if "validation" not in parts:
-        raise RunError(f"`{folder / HELD_OUT / 'validation.safetensors'}` is missing", hint)
-    return parts
+    def read(path: Path) -> AnnotatedPictures:
+        tensors, note = read_tensors(path), json.loads(read_note(path))
+        images, boxes, labels, owners = (tensors[key].numpy() for key in ("images", "boxes", "labels", "owners"))
+        classes, names = tuple(note["classes"]), tuple(note["names"])
+        found = AnnotatedPictures(images, boxes, labels, owners, classes, names, str(path))
+        fits = images.ndim == 4 and len(names) == len(found) > 0
+        fits = fits and boxes.shape == (len(labels), 4) and len(labels) == len(owners)
+        fits = fits and bool((owners < len(found)).all() and (np.diff(owners) >= 0).all())
+        if not (fits and bool((labels < len(classes)).all())):
+            raise ValueError("pictures, boxes and names do not fit together")
+        return found
+
+    return read_parts(folder, ".safetensors", read)

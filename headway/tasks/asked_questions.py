@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from headway.core.errors import DataError, RunError
+from headway.core.errors import DataError
 from headway.core.files import write_text
 from headway.data.doctor_questions import asked, examine_questions
 from headway.data.questions import Questions, read_questions, write_questions
+from headway.tasks.held_out import read_parts, whole, write_parts
 from headway.tasks.labels import ENOUGH, LabelledCorpus, set_apart, split_by_class
 
 FEW_PASSAGES = 20  # below which questions are set apart, not passages
@@ -59,24 +60,11 @@ def looks_asked(path: str) -> bool:
 
 
 def write_held_out(corpus: LabelledCorpus[Questions], folder: Path) -> None:
-    """The held-out parts as JSON lines in the run: it is judged, now and later, without the person's files."""
-    (folder / "held_out").mkdir(exist_ok=True)
-    for name, part in corpus.held_out.items():
-        write_text(folder / "held_out" / f"{name}.jsonl", write_questions(part.rows))
+    def write(path: Path, part: Questions) -> None:
+        write_text(path, write_questions(part.rows))
+
+    write_parts(corpus.held_out, folder, ".jsonl", write)
 
 
 def read_held_out(folder: Path) -> dict[str, Questions]:
-    """The parts that the run keeps; a damaged line is reported with its file."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, Questions] = {}
-    for path in sorted((folder / "held_out").glob("*.jsonl")):
-        try:
-            parts[path.stem] = part = read_questions(str(path))
-        except DataError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", hint) from problem
-        if part.problems:
-            line = part.problems[0]
-            raise RunError(f"`{path}` is damaged: line {line.line} {line.message}", hint)
-    if "validation" not in parts:
-        raise RunError(f"`{folder / 'held_out' / 'validation.jsonl'}` is missing", hint)
-    return parts
+    return read_parts(folder, ".jsonl", lambda path: whole(read_questions(str(path))))

@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +18,8 @@ from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.attention.attend import recorded
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
-from headway.tasks.labelled_texts import collect_texts, guess_columns, read_held_out, read_texts, write_held_out
+from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
+from headway.tasks.labelled_texts import LABEL, TEXT, collect_texts, guess_columns, read_texts
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
@@ -161,7 +161,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     def prepare(self, corpus: LabelledCorpus[Table], folder: Path, batch: int, seed: int) -> TextBatches:
         for part in corpus.held_out.values():  # a label that training lacks is reported now
             self.classes.numbers(part.column("label"), part.origin)
-        write_held_out(corpus, folder)
+        write_tables(corpus.held_out, folder)
         return self._batches(corpus.train, batch, seed)
 
     def _batches(self, part: Table, batch: int, seed: int = 0) -> TextBatches:
@@ -183,23 +183,18 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         texts = part.column("text")
         return Predictions.of(model, batches, self.classes.names).validation(lambda i: texts[i][:SAMPLE])
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
-        """The parts that the run keeps, read and encoded once."""
-        if folder not in self._parts:
-            found = read_held_out(folder)
-            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[Table, TextBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_tables(folder, (TEXT, LABEL))
+        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: Classifier, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(

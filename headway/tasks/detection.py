@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +21,7 @@ from headway.data.shapes import draw
 from headway.models.set_predictor import SetPredictor
 from headway.tasks.annotated import apart, collect_annotated, read_held_out, write_held_out
 from headway.tasks.found_objects import FIGURES, FoundObjects
+from headway.tasks.held_out import judged, once_per_folder
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.matching import set_loss
 from headway.tasks.panels import Picture
@@ -173,23 +173,18 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         part, batches = self._held_out(folder)["validation"]
         return FoundObjects.of(model, part, batches, self.classes.names).validation()
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[AnnotatedPictures, AnnotatedBatches]]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            found = read_held_out(folder)
-            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[AnnotatedPictures, AnnotatedBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_held_out(folder)
+        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: SetPredictor, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         found = FoundObjects.of(model, *parts[name], self.classes.names)
         return found.judgement(name, {n: len(part) for n, (part, _) in parts.items()})
 

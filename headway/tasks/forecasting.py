@@ -1,6 +1,5 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
 from headway.tasks.estimates import FIGURES, Estimates, Rival, Scale, outputs_of, squared_loss
 from headway.tasks.forecast_panels import autocorrelation_panel, forecast_panel
+from headway.tasks.held_out import once_per_folder
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.series_rows import Kept, SeriesCorpus, collect_series, read_past
 from headway.tasks.series_state import SeriesState, flat
@@ -166,16 +166,11 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         kept = self._held_out(folder)["validation"]
         return self._estimates(model, kept).validation(lambda i: kept.times[i])
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Kept]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            shape = (self.data.lags, len(self.state.channels), self.state.width(self.data.horizon), self.data.horizon)
-            self._parts[folder] = {n: Kept.load(folder / "held_out" / f"{n}.safetensors", shape) for n in PARTS}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, Kept]]:
-        return {}
+        """The parts that the run keeps."""
+        shape = (self.data.lags, len(self.state.channels), self.state.width(self.data.horizon), self.data.horizon)
+        return {n: Kept.load(folder / "held_out" / f"{n}.safetensors", shape) for n in PARTS}
 
     def _estimates(self, model: Classifier, kept: Kept) -> Estimates:
         found = self._outputs(model, self.state.scaled(kept.windows.series), kept.categories)

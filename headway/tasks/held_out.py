@@ -1,36 +1,93 @@
-"""Tables that a run keeps: its held-out parts, so that it is judged, now and later, without the person's files."""
+"""What a run keeps of its data: the held-out parts, so that it is judged, now and later, without the person's files.
+
+held_out/validation.jsonl, held_out/test.jsonl        tables as JSON lines; other parts in formats of their own
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from headway.core.errors import DataError, RunError
 from headway.core.files import write_text
+from headway.data.rows import Problem
 from headway.data.table import Table, read_table
+from headway.tasks.folder import HELD_OUT
 
 HINT = "restore the file from a copy, or train again."
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+def write_parts(parts: Mapping[str, P], folder: Path, suffix: str, write: Callable[[Path, P], object]) -> None:
+    """Each part as a file of its name."""
+    (folder / HELD_OUT).mkdir(exist_ok=True)
+    for name, part in parts.items():
+        write(folder / HELD_OUT / f"{name}{suffix}", part)
+
+
+def read_parts(folder: Path, suffix: str, read: Callable[[Path], P]) -> dict[str, P]:
+    """The parts that the run keeps; what `read` cannot make sense of (a `ValueError`) is reported with its file."""
+    parts: dict[str, P] = {}
+    for path in sorted((folder / HELD_OUT).glob(f"*{suffix}")):
+        try:
+            parts[path.stem] = read(path)
+        except DataError as problem:
+            raise RunError(f"`{path}` is damaged: {problem.message}", HINT) from problem
+        except (ValueError, KeyError, TypeError) as problem:
+            raise RunError(f"`{path}` is damaged: {problem}", HINT) from problem
+    if "validation" not in parts:
+        raise RunError(f"`{folder / HELD_OUT / f'validation{suffix}'}` is missing", HINT)
+    return parts
+
+
+def once_per_folder(read: Callable[[T, Path], P]) -> Callable[[T, Path], P]:
+    """For a method that reads what a run keeps: it reads each folder once."""
+
+    @wraps(read)
+    def found(self: T, folder: Path) -> P:
+        known: dict[Path, P] = vars(self).setdefault(f"{read.__name__}_known", {})
+        if folder not in known:
+            known[folder] = read(self, folder)
+        return known[folder]
+
+    return found
+
+
+def judged(parts: Mapping[str, P]) -> str:
+    """The part that a run is judged by: the validation part only if the data was too small to set a test part apart."""
+    return "test" if "test" in parts else "validation"
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+class Rows(Protocol):
+    @property
+    def problems(self) -> Sequence[Problem]: ...
+
+
+R = TypeVar("R", bound=Rows)
+
+
+def whole(rows: R) -> R:
+    """The rows, if every line could be read."""
+    if rows.problems:
+        raise ValueError(f"line {rows.problems[0].line} {rows.problems[0].message}")
+    return rows
 
 
 def write_tables(parts: Mapping[str, Table], folder: Path) -> None:
     """Each part as JSON lines."""
-    (folder / "held_out").mkdir(exist_ok=True)
-    for name, part in parts.items():
+
+    def write(path: Path, part: Table) -> None:
         rows = (dict(zip(part.columns, cells, strict=True)) for cells in zip(*part.columns.values(), strict=True))
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_text(folder / "held_out" / f"{name}.jsonl", lines)
+        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+    write_parts(parts, folder, ".jsonl", write)
 
 
 def read_tables(folder: Path, wanted: Sequence[str]) -> dict[str, Table]:
-    """The parts that the run keeps, which have the columns that are `wanted`; a damaged line is reported with its file."""
-    parts: dict[str, Table] = {}
-    for path in sorted((folder / "held_out").glob("*.jsonl")):
-        try:
-            parts[path.stem] = part = read_table(str(path), wanted)
-        except DataError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", HINT) from problem
-        if part.problems:
-            line = part.problems[0]
-            raise RunError(f"`{path}` is damaged: line {line.line} {line.message}", HINT)
-    if "validation" not in parts:
-        raise RunError(f"`{folder / 'held_out' / 'validation.jsonl'}` is missing", HINT)
-    return parts
+    """The tables that the run keeps, which have the columns that are `wanted`."""
+    return read_parts(folder, ".jsonl", lambda path: whole(read_table(str(path), wanted)))

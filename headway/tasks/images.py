@@ -1,7 +1,6 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from headway.data.picture_frame import Frame
 from headway.data.pictures import Pictures
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
+from headway.tasks.held_out import judged, once_per_folder
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.panels import Panel
@@ -168,23 +168,18 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         part, batches = self._held_out(folder)["validation"]
         return Predictions.of(model, batches, self.classes.names).validation(lambda i: part.names[i])
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Pictures, PictureBatches]]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            found = read_held_out(folder)
-            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[Pictures, PictureBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_held_out(folder)
+        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: Classifier, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(

@@ -10,7 +10,6 @@ from headway.data.input_file import InputFile
 from headway.data.messages import display_name, list_names
 from headway.data.readers import TABLES
 from headway.data.table import Table, read_table
-from headway.tasks.held_out import read_tables, write_tables
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 TEXT, LABEL = "text", "label"  # the columns of a table in the run
@@ -63,14 +62,3 @@ def guess_columns(path: str) -> tuple[str, str] | None:
     classes = [n for n, k in different.items() if 2 <= k <= MOST_CLASSES and 5 * k <= len(columns[n]) and words[n] < 3]
     texts = [n for n, k in different.items() if n not in classes and 2 * k > len(columns[n]) and words[n] >= 2]
     return (texts[0], classes[0]) if len(classes) == len(texts) == 1 else None
-
-
-# -- in the run -------------------------------------------------------------------------------------------------------
-
-
-def write_held_out(corpus: LabelledCorpus[Table], folder: Path) -> None:
-    write_tables(corpus.held_out, folder)
-
-
-def read_held_out(folder: Path) -> dict[str, Table]:
-    return read_tables(folder, [TEXT, LABEL])

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from headway.core.errors import DataError, RunError
+from headway.core.errors import DataError
 from headway.core.files import read_note, read_tensors, write_tensors
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.point_problems import draw
 from headway.data.point_sets import Columns, PointSets, examine_sets, read_sets
 from headway.data.table import read_table
-from headway.tasks.folder import HELD_OUT
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import set_apart
 
 DRAWN = {"validation": 500, "test": 1000}  # sets of the held-out parts
@@ -100,37 +100,29 @@ def guess_columns(path: str) -> bool:
 
 
 def write_held_out(parts: Mapping[str, PointSets], folder: Path) -> None:
-    (folder / HELD_OUT).mkdir(exist_ok=True)
-    for name, part in parts.items():
+    def write(path: Path, part: PointSets) -> None:
         sizes, lengths = ([len(row) for row in rows] for rows in (part.points, part.orders))
         tensors = {"points": torch.from_numpy(np.concatenate(part.points)), "sizes": torch.tensor(sizes)}
         tensors |= {"orders": torch.from_numpy(np.concatenate(part.orders)), "lengths": torch.tensor(lengths)}
-        note = json.dumps({"names": part.names, "origin": Path(part.origin).name}, ensure_ascii=False)
-        write_tensors(folder / HELD_OUT / f"{name}.safetensors", tensors, note)
+        note = {"names": part.names, "origin": Path(part.origin).name}
+        write_tensors(path, tensors, json.dumps(note, ensure_ascii=False))
+
+    write_parts(parts, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, PointSets]:
-    """The parts that the run keeps; a damaged file is reported."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, PointSets] = {}
-    for path in sorted((folder / HELD_OUT).glob("*.safetensors")):
-        tensors = read_tensors(path)
-        try:
-            note = json.loads(read_note(path))
-            points, orders = (
-                tuple(np.split(tensors[rows].numpy(), tensors[counts].cumsum(0)[:-1].numpy()))
-                for rows, counts in (("points", "sizes"), ("orders", "lengths"))
-            )
-            found = PointSets(points, orders, tuple(note["names"]), note["origin"])
-            whole = len(points) == len(orders) == len(found.names) > 0 and all(map(fits, points, orders))
-        except (ValueError, KeyError, TypeError) as problem:
-            raise RunError(f"`{path}` is damaged: {problem}", hint) from problem
-        if not whole:
-            raise RunError(f"`{path}` is damaged: points, orders and names do not fit together", hint)
-        parts[path.stem] = found
-    if "validation" not in parts:
-        raise RunError(f"`{folder / HELD_OUT / 'validation.safetensors'}` is missing", hint)
-    return parts
+    def read(path: Path) -> PointSets:
+        tensors, note = read_tensors(path), json.loads(read_note(path))
+        points, orders = (
+            tuple(np.split(tensors[rows].numpy(), tensors[counts].cumsum(0)[:-1].numpy()))
+            for rows, counts in (("points", "sizes"), ("orders", "lengths"))
+        )
+        found = PointSets(points, orders, tuple(note["names"]), note["origin"])
+        if not (len(points) == len(orders) == len(found.names) > 0 and all(map(fits, points, orders))):
+            raise ValueError("points, orders and names do not fit together")
+        return found
+
+    return read_parts(folder, ".safetensors", read)
 
 
 def fits(points: np.ndarray, order: np.ndarray) -> bool:

@@ -1,7 +1,6 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +17,7 @@ from headway.data.point_problems import PROBLEMS
 from headway.data.point_sets import PointSets
 from headway.decode.pointing import Permutation, Rule, Subset
 from headway.models.pointing import Pointing
+from headway.tasks.held_out import judged, once_per_folder
 from headway.tasks.panels import Mark, Panel, Plot
 from headway.tasks.point_answers import FIGURES, PointAnswers, dots, numbered, way
 from headway.tasks.point_corpus import (
@@ -198,22 +198,17 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
     def _answers(self, model: Pointing, sets: PointSets, beam: int) -> PointAnswers:
         return PointAnswers.of(model, sets, self.seen.scale, self.rule, beam)
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, PointSets]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            self._parts[folder] = read_held_out(folder)
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, PointSets]]:
-        return {}
+        """The parts that the run keeps."""
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: Pointing, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         found = self._answers(model, parts[name], self.data.beam)
         sizes = {n: len(part) for n, part in parts.items()}
         return found.judgement(name, self.data.kind, sizes, self._against_size(model, found))

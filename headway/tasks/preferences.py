@@ -20,11 +20,12 @@ from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.decode.responses import log_probabilities
 from headway.models.decoder import LanguageModel
+from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.other_run import copy_run, load_model, open_base
 from headway.tasks.preference_methods import Dpo, Ipo, PairLoss, PolicyGradient, pair_loss
 from headway.tasks.preferred_responses import Judge
-from headway.tasks.prompt_tables import COLUMNS, PAIR, collect_pairs, read_held_out, read_pairs, write_held_out
+from headway.tasks.prompt_tables import COLUMNS, PAIR, collect_pairs, read_pairs
 from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins
 from headway.tasks.recipe import Proposal, Recipe
@@ -184,7 +185,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         self, corpus: LabelledCorpus[Table], folder: Path, batch: int, seed: int
     ) -> PreferenceBatches | TextBatches:
         """Pairs with their log-probabilities before training; or prompts, each once."""
-        write_held_out(corpus, folder)
+        write_tables(corpus.held_out, folder)
         if self.data.method != "policy":
             return self._pairs(corpus.train, batch, seed)
         prompts = self.prompting.prompts(list(dict.fromkeys(corpus.train.column(PROMPT))))
@@ -230,23 +231,18 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         moved = (self._logs(model, pairs) - pairs.reference).reshape(2, -1)
         return moved[0] - moved[1]
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
-        """The parts that the run keeps, read and encoded once."""
-        if folder not in self._parts:
-            found = read_held_out(folder, COLUMNS)
-            self._parts[folder] = {name: (part, self._pairs(part, PAIRS)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[Table, PreferenceBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_tables(folder, COLUMNS)
+        return {name: (part, self._pairs(part, PAIRS)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: LanguageModel, folder: Path) -> Judgement:
         """How the model answers held-out prompts, beside the model it began with; and how it ranks held-out pairs."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(

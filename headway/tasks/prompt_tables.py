@@ -1,11 +1,9 @@
 """Prompts with responses: from a person's table to a part to learn from and parts that are held out, kept in the run."""
 
-import json
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
-from headway.core.errors import DataError, RunError, UsageError
-from headway.core.files import write_text
+from headway.core.errors import DataError, UsageError
 from headway.data.doctor_preferences import PROMPT, examine_responses
 from headway.data.findings import Report
 from headway.data.input_file import InputFile
@@ -93,32 +91,3 @@ def recognised(paths: Sequence[str], columns: Sequence[str]) -> bool:
         return set(columns) <= set(read_table(paths[0], []).columns)
     except DataError:
         return False
-
-
-# -- in the run -------------------------------------------------------------------------------------------------------
-
-
-def write_held_out(corpus: LabelledCorpus[Table], folder: Path) -> None:
-    """The held-out parts as JSON lines in the run: it is judged, now and later, without the person's files."""
-    (folder / "held_out").mkdir(exist_ok=True)
-    for name, part in corpus.held_out.items():
-        rows = (dict(zip(part.columns, cells, strict=True)) for cells in zip(*part.columns.values(), strict=True))
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_text(folder / "held_out" / f"{name}.jsonl", lines)
-
-
-def read_held_out(folder: Path, columns: Sequence[str]) -> dict[str, Table]:
-    """The parts that the run keeps; a damaged line is reported with its file."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, Table] = {}
-    for path in sorted((folder / "held_out").glob("*.jsonl")):
-        try:
-            parts[path.stem] = part = read_table(str(path), columns)
-        except DataError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", hint) from problem
-        if part.problems:
-            line = part.problems[0]
-            raise RunError(f"`{path}` is damaged: line {line.line} {line.message}", hint)
-    if "validation" not in parts:
-        raise RunError(f"`{folder / 'held_out' / 'validation.jsonl'}` is missing", hint)
-    return parts

@@ -2,7 +2,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -21,14 +20,13 @@ from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.decode.responses import in_response, log_probabilities
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
+from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.prompt_tables import (
     RESPONSE,
     collect_prompts,
-    read_held_out,
     read_prompts,
     recognised,
-    write_held_out,
 )
 from headway.tasks.prompting import READ, Prompting, choose_context
 from headway.tasks.recipe import Proposal, Recipe
@@ -146,7 +144,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
     # -- training ------------------------------------------------------------------------------------------------------
 
     def prepare(self, corpus: LabelledCorpus[Table], folder: Path, batch: int, seed: int) -> TextBatches:
-        write_held_out(corpus, folder)
+        write_tables(corpus.held_out, folder)
         return self._batches(corpus.train, batch, seed)
 
     def _batches(self, part: Table, budget: int, seed: int = 0) -> TextBatches:
@@ -178,23 +176,18 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         nats = float(-logs.sum() / n)
         return nats, float(np.sqrt(((-logs - nats * counts) ** 2).sum()) / n), n
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
-        """The parts that the run keeps, read and encoded once."""
-        if folder not in self._parts:
-            found = read_held_out(folder, (PROMPT, RESPONSE))
-            self._parts[folder] = {name: (part, self._batches(part, READ)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[Table, TextBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_tables(folder, (PROMPT, RESPONSE))
+        return {name: (part, self._batches(part, READ)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: LanguageModel, folder: Path) -> Judgement:
         """How well held-out responses are predicted, and what the model answers to their prompts."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(

@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +15,14 @@ from headway.data.preference_batches import PreferenceBatch, PreferenceBatches, 
 from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.models.decoder import LanguageModel
+from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.prompt_tables import (
     COLUMNS,
     PAIR,
     collect_pairs,
-    read_held_out,
     read_pairs,
     recognised,
-    write_held_out,
 )
 from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins, ratings
@@ -123,7 +121,7 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
     # -- training ------------------------------------------------------------------------------------------------------
 
     def prepare(self, corpus: LabelledCorpus[Table], folder: Path, batch: int, seed: int) -> PreferenceBatches:
-        write_held_out(corpus, folder)
+        write_tables(corpus.held_out, folder)
         return pair_batches(self.prompting, corpus.train, batch, seed)
 
     def loss(self, model: LanguageModel, batch: PreferenceBatch) -> Loss:
@@ -144,23 +142,18 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         device = next(iter(model.parameters())).device
         return value_of_each(batches.texts, device, lambda b: ratings(model, b)).reshape(2, -1)
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
-        """The parts that the run keeps, read and encoded once."""
-        if folder not in self._parts:
-            found = read_held_out(folder, COLUMNS)
-            self._parts[folder] = {n: (part, pair_batches(self.prompting, part, 64)) for n, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[Table, PreferenceBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_tables(folder, COLUMNS)
+        return {n: (part, pair_batches(self.prompting, part, 64)) for n, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: LanguageModel, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from headway.core.errors import RunError
 from headway.core.files import read_note, read_tensors, write_tensors
 from headway.data.set_generators import Kind, generate_sets
 from headway.data.set_tables import are_numbers, read_sets
 from headway.data.sets import LabelledSets
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 HELD_OUT = 0.2  # times as many sets are generated for validation, and as many for a test
@@ -42,31 +42,23 @@ def collect_sets(
 
 
 def write_held_out(corpus: LabelledCorpus[LabelledSets], folder: Path) -> None:
-    (folder / "held_out").mkdir(exist_ok=True)
-    for name, part in corpus.held_out.items():
-        note = json.dumps(
-            {"targets": part.targets, "names": part.names, "columns": part.columns, "origin": part.origin}
-        )
+    def write(path: Path, part: LabelledSets) -> None:
+        note = {"targets": part.targets, "names": part.names, "columns": part.columns, "origin": part.origin}
         tensors = {"elements": torch.from_numpy(part.elements), "counts": torch.from_numpy(part.counts)}
-        write_tensors(folder / "held_out" / f"{name}.safetensors", tensors, note)
+        write_tensors(path, tensors, json.dumps(note))
+
+    write_parts(corpus.held_out, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, LabelledSets]:
-    """The parts that the run keeps; what does not fit together is reported with its file."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, LabelledSets] = {}
-    for path in sorted((folder / "held_out").glob("*.safetensors")):
+    def read(path: Path) -> LabelledSets:
         tensors = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
-        try:
-            note = json.loads(read_note(path))
-            targets, names, columns = (tuple(map(str, note[key])) for key in ("targets", "names", "columns"))
-            part = LabelledSets(tensors["elements"], tensors["counts"], targets, names, columns, str(note["origin"]))
-        except (ValueError, KeyError, TypeError) as problem:
-            raise RunError(f"`{path}` is damaged: it does not hold sets ({problem})", hint) from problem
-        whole = len(part.counts) == len(part.targets) == len(part.names) and len(part.elements) == np.sum(part.counts)
-        if not whole or part.elements.shape[1:] != (len(part.columns),):
-            raise RunError(f"`{path}` is damaged: its sets, targets and names do not fit together", hint)
-        parts[path.stem] = part
-    if "validation" not in parts:
-        raise RunError(f"`{folder / 'held_out' / 'validation.safetensors'}` is missing", hint)
-    return parts
+        note = json.loads(read_note(path))
+        targets, names, columns = (tuple(map(str, note[key])) for key in ("targets", "names", "columns"))
+        part = LabelledSets(tensors["elements"], tensors["counts"], targets, names, columns, str(note["origin"]))
+        fits = len(part.counts) == len(targets) == len(names) and len(part.elements) == np.sum(part.counts)
+        if not fits or part.elements.shape[1:] != (len(columns),):
+            raise ValueError("its sets, targets and names do not fit together")
+        return part
+
+    return read_parts(folder, ".safetensors", read)

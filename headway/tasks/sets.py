@@ -1,6 +1,5 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from headway.data.sets import ElementScale, LabelledSets, SetBatches
 from headway.data.table import read_table
 from headway.models.classifier import Classifier
 from headway.tasks import answers
+from headway.tasks.held_out import judged, once_per_folder
 from headway.tasks.labels import FILE as CLASSES
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
@@ -164,23 +164,18 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
         part, batches = self._held_out(folder)["validation"]
         return self.answer.validation(model, batches, lambda i: show(part, i))
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[LabelledSets, SetBatches]]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            found = read_held_out(folder)
-            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[LabelledSets, SetBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_held_out(folder)
+        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: Classifier, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         part, batches = parts[name]
         sizes = {n: len(p) for n, (p, _) in parts.items()}
         return self.answer.judgement(model, name, batches, lambda i: show(part, i), sizes, self.scale.largest)

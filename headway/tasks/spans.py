@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from headway.data.questions import Question, Questions, read_questions
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.models.reader import Reader
 from headway.tasks.asked_questions import collect_questions, looks_asked, read_held_out, write_held_out
+from headway.tasks.held_out import judged, once_per_folder
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
@@ -196,15 +196,10 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
     def validate(self, model: Reader, folder: Path) -> Validation:
         return self._scores(model, self._held_out(folder)["validation"].rows)[0].validation()
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Questions]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            self._parts[folder] = read_held_out(folder)
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, Questions]]:
-        return {}
+        """The parts that the run keeps."""
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -231,7 +226,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
     def judge(self, model: Reader, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         found = self._scores(model, parts[name].rows)[0]
         return found.judgement(name, {n: len(part) for n, part in parts.items()}, ())
 

@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +21,7 @@ from headway.data.number_batches import NumberBatches
 from headway.evaluate.importance import permutation_importance
 from headway.models.classifier import Classifier
 from headway.tasks import answers, estimates
-from headway.tasks.held_out import read_tables, write_tables
+from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Plot
 from headway.tasks.recipe import Proposal, Recipe
@@ -157,17 +156,12 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
     def validate(self, model: Classifier, folder: Path) -> Validation:
         return self.target.validation(model, self._held_out(folder)["validation"])
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Part]:
-        """The parts that the run keeps, read once."""
-        if folder not in self._parts:
-            found = read_tables(folder, [*self.features.names, self.data.target or ""])
-            sizes = {name: len(part) for name, part in found.items()}
-            self._parts[folder] = {name: self._part(name, part, sizes) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, Part]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_tables(folder, [*self.features.names, self.data.target or ""])
+        sizes = {name: len(part) for name, part in found.items()}
+        return {name: self._part(name, part, sizes) for name, part in found.items()}
 
     def _part(self, name: str, part: tables.Table, sizes: dict[str, int]) -> Part:
         columns = {n: part.column(n) for n in self.features.names[:8]}
@@ -183,7 +177,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
     def judge(self, model: Classifier, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        return self._judgement(model, parts["test" if "test" in parts else "validation"], parts["validation"].batches)
+        return self._judgement(model, parts[judged(parts)], parts["validation"].batches)
 
     def _judgement(self, model: Classifier, part: Part, validation: NumberBatches) -> Judgement:
         return self.target.judgement(model, part, validation, [self._importance(model, part.batches)])

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from headway.core.errors import DataError, RunError
+from headway.core.errors import DataError
 from headway.core.files import write_text
 from headway.data.conll import TaggedSentences, read_conll, write_conll
 from headway.data.doctor_tags import examine_tags
+from headway.tasks.held_out import read_parts, whole, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 
@@ -39,24 +40,11 @@ def looks_tagged(path: str) -> bool:
 
 
 def write_held_out(corpus: LabelledCorpus[TaggedSentences], folder: Path) -> None:
-    """The held-out parts in the run: it is judged, now and later, without the person's files."""
-    (folder / "held_out").mkdir(exist_ok=True)
-    for name, part in corpus.held_out.items():
-        write_text(folder / "held_out" / f"{name}.conll", write_conll(part.words, part.tags))
+    def write(path: Path, part: TaggedSentences) -> None:
+        write_text(path, write_conll(part.words, part.tags))
+
+    write_parts(corpus.held_out, folder, ".conll", write)
 
 
 def read_held_out(folder: Path) -> dict[str, TaggedSentences]:
-    """The parts that the run keeps; a damaged line is reported with its file."""
-    hint = "restore the file from a copy, or train again."
-    parts: dict[str, TaggedSentences] = {}
-    for path in sorted((folder / "held_out").glob("*.conll")):
-        try:
-            parts[path.stem] = part = read_conll(str(path))
-        except DataError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", hint) from problem
-        if part.problems:
-            line = part.problems[0]
-            raise RunError(f"`{path}` is damaged: line {line.line} {line.message}", hint)
-    if "validation" not in parts:
-        raise RunError(f"`{folder / 'held_out' / 'validation.conll'}` is missing", hint)
-    return parts
+    return read_parts(folder, ".conll", lambda path: whole(read_conll(str(path))))

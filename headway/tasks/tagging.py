@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -20,6 +19,7 @@ from headway.data.position_batches import IGNORED, TaggedBatch, TaggedBatches
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.models.reader import Reader
 from headway.tasks.answers import Predictions
+from headway.tasks.held_out import judged, once_per_folder
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
@@ -206,16 +206,11 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     def validate(self, model: Reader, folder: Path) -> Validation:
         return self._scores(model, *self._held_out(folder)["validation"]).validation()
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[TaggedSentences, TaggedBatches]]:
-        """The parts that the run keeps, read and encoded once."""
-        if folder not in self._parts:
-            found = read_held_out(folder)
-            self._parts[folder] = {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, tuple[TaggedSentences, TaggedBatches]]]:
-        return {}
+        """The parts that the run keeps."""
+        found = read_held_out(folder)
+        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -235,7 +230,7 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     def judge(self, model: Reader, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         parts = self._held_out(folder)
-        name = "test" if "test" in parts else "validation"
+        name = judged(parts)
         sizes = {n: len(part) for n, (part, _) in parts.items()}
         return self._scores(model, *parts[name]).judgement(name, self.seen.usual, self.classes.majority, sizes)
 

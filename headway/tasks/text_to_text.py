@@ -1,7 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +17,7 @@ from headway.data.pairs import read_pairs
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.evaluate.translation import chrf, exact_match
 from headway.models.encoder_decoder import EncoderDecoder
+from headway.tasks.held_out import once_per_folder
 from headway.tasks.pairs import HeldOut, PairCorpus, read_held_out, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import JUDGED, VALIDATED
@@ -185,14 +185,10 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         values = {"exact": float(np.mean(exact)), "chrF": float(np.mean(close)), "loss": loss}
         return Validation(values, values["exact"] + 0.01 * values["chrF"] - 1e-3 * loss, tuple(samples[:5]))
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:
-        if folder not in self._parts:
-            self._parts[folder] = read_held_out(folder)
-        return self._parts[folder]
-
-    @cached_property
-    def _parts(self) -> dict[Path, dict[str, HeldOut]]:
-        return {}
+        """The parts that the run keeps."""
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 

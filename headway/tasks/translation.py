@@ -16,6 +16,7 @@ from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.alignment import Links, align_pairs, attention_maps, choose_head, judge_alignment, read_head
+from headway.tasks.held_out import once_per_folder
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import JUDGED, difference, judge_part, validate_part
@@ -106,7 +107,6 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     def __init__(self, data: Data, source: Tokenizer, target: Tokenizer, seen: Seen) -> None:
         self.data, self.source, self.target, self.seen = data, source, target, seen
-        self._parts: dict[Path, dict[str, HeldOut]] = {}
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
@@ -225,10 +225,10 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             ]
         return sum(float(loss.plain) for loss in found) / sum(loss.count for loss in found)
 
+    @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:
-        if folder not in self._parts:
-            self._parts[folder] = read_held_out(folder)
-        return self._parts[folder]
+        """The parts that the run keeps."""
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
