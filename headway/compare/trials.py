@@ -21,11 +21,11 @@ def trial_table(done: Sequence[Trial]) -> Table:
     rows = []
     for trial in ranked:
         numbers = [f"{trial.figures[name]:.4f}" if name in trial.figures else "-" for name in figures]
-        rows.append([f"{trial.number:03d}", *numbers, *(shown(trial.values[name]) for name in names)])
+        rows.append([f"{trial.number:03d}", *numbers, *(format_value(trial.values[name]) for name in names)])
     return ["trial", *figures, *names], rows
 
 
-def shown(value: Value) -> str:
+def format_value(value: Value) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 

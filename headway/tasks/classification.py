@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import UsageError
+from headway.core.files import write_json
 from headway.data.labelled_batches import LabelledBatch, TextBatches
 from headway.data.segments import SINGLE, mark_text
 from headway.data.table import Table
@@ -18,7 +18,7 @@ from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.attention.attend import recorded
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
-from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
+from headway.tasks.held_out import judged, once_per_folder, read_kept, read_tables, write_tables
 from headway.tasks.labelled_texts import LABEL, TEXT, collect_texts, guess_columns, read_texts
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
@@ -142,10 +142,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Classification":
         path = folder / "seen.json"
-        try:
-            seen = from_json(Seen, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        seen = read_kept(Seen, path)
         return cls(data, load_tokenizer(folder / "tokenizer.json"), Classes.load(folder), seen)
 
     @property

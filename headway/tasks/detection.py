@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, DataError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import DataError, UsageError
+from headway.core.files import write_json
 from headway.core.seeds import derive
 from headway.data.annotated_batches import AnnotatedBatch, AnnotatedBatches
 from headway.data.annotated_files import read_annotated
@@ -21,7 +21,7 @@ from headway.data.shapes import draw
 from headway.models.set_predictor import SetPredictor
 from headway.tasks.annotated import apart, collect_annotated, read_held_out, write_held_out
 from headway.tasks.found_objects import FIGURES, FoundObjects
-from headway.tasks.held_out import judged, once_per_folder
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.matching import set_loss
 from headway.tasks.panels import Picture
@@ -128,10 +128,7 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Detection":
-        try:
-            frame = from_json(Frame, read_json(folder / FILE), str(folder / FILE))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        frame = read_kept(Frame, folder / FILE)
         return cls(data, Classes.load(folder), frame)
 
     @property

@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from headway.core import registry
-from headway.core.config import Choice, from_json, require
+from headway.core.config import Choice, require
 from headway.core.errors import ConfigError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.files import write_json
 from headway.data.graph_generators import generate_graphs
 from headway.data.graph_tables import Files, read_graphs, recognise_files
 from headway.data.graphs import GraphBatch, LabelledGraphs
@@ -21,6 +21,7 @@ from headway.models.graph_network import GraphNetwork
 from headway.tasks.answers import FIGURES, Predictions
 from headway.tasks.graph_level import LEVELS, Features, Level
 from headway.tasks.graph_parts import GraphCorpus, Kept, split_graphs
+from headway.tasks.held_out import read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.sizing import default_rate, gentler, sized
@@ -139,10 +140,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Graphs":
-        try:
-            learned = from_json(Learned, read_json(folder / FILE), str(folder / FILE))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        learned = read_kept(Learned, folder / FILE)
         f = learned.features
         if len({len(f.columns), len(f.values), len(f.mean), len(f.deviation)}) != 1:
             hint = "restore the file from a copy, or train again."

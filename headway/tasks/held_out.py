@@ -9,8 +9,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from headway.core.errors import DataError, RunError
-from headway.core.files import write_text
+from headway.core.config import from_json
+from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.files import read_json, write_text
 from headway.data.rows import Problem
 from headway.data.table import Table, read_table
 from headway.tasks.folder import HELD_OUT
@@ -40,6 +41,14 @@ def read_parts(folder: Path, suffix: str, read: Callable[[Path], P]) -> dict[str
     if "validation" not in parts:
         raise RunError(f"`{folder / HELD_OUT / f'validation{suffix}'}` is missing", HINT)
     return parts
+
+
+def read_kept(kind: type[P], path: Path) -> P:
+    """A dataclass that the run keeps as JSON, such as what training has seen; a damaged file is reported."""
+    try:
+        return from_json(kind, read_json(path), str(path))
+    except ConfigError as problem:
+        raise RunError(problem.message, problem.hint) from problem
 
 
 def once_per_folder(read: Callable[[T, Path], P]) -> Callable[[T, Path], P]:

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import UsageError
+from headway.core.files import write_json
 from headway.data.augmentation import NONE, Augmentation
 from headway.data.labelled_batches import LabelledBatch, PictureBatches
 from headway.data.picture_arrays import IDX_IMAGES
@@ -19,7 +19,7 @@ from headway.data.picture_frame import Frame
 from headway.data.pictures import Pictures
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
-from headway.tasks.held_out import judged, once_per_folder
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.panels import Panel
@@ -130,10 +130,7 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Images":
-        try:
-            frame = from_json(Frame, read_json(folder / FILE), str(folder / FILE))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        frame = read_kept(Frame, folder / FILE)
         return cls(data, Classes.load(folder), frame)
 
     @property

@@ -10,13 +10,13 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 from jaxtyping import Int
 
-from headway.core.config import from_json
-from headway.core.errors import ConfigError, DataError, RunError, nearest
-from headway.core.files import read_json, write_json
+from headway.core.errors import DataError, RunError, nearest
+from headway.core.files import write_json
 from headway.core.folds import current_fold, take_fold
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.messages import display_name, list_names
+from headway.tasks.held_out import read_kept
 
 SHARE = 0.1  # of every class is held out for validation, and as much for a test
 ENOUGH = 400  # examples from which on a test part is set apart beside the validation part
@@ -97,10 +97,7 @@ class Classes:
     @classmethod
     def load(cls, folder: Path) -> "Classes":
         path = folder / FILE
-        try:
-            found = from_json(cls, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        found = read_kept(cls, path)
         if not found.names or len(set(found.names)) != len(found.names) or len(found.counts) != len(found.names):
             hint = "restore the file from a copy, or train again."
             raise RunError(f"`{path}` is damaged: every class needs one name and one count", hint)

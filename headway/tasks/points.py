@@ -9,15 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, DataError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import DataError, UsageError
+from headway.core.files import write_json
 from headway.data.point_batches import IGNORED, DrawnBatches, PointBatch, Scale, SetBatches
 from headway.data.point_problems import PROBLEMS
 from headway.data.point_sets import PointSets
 from headway.decode.pointing import Permutation, Rule, Subset
 from headway.models.pointing import Pointing
-from headway.tasks.held_out import judged, once_per_folder
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.panels import Mark, Panel, Plot
 from headway.tasks.point_answers import FIGURES, PointAnswers, dots, numbered, way
 from headway.tasks.point_corpus import (
@@ -148,10 +148,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Points":
-        try:
-            return cls(data, from_json(Seen, read_json(folder / FILE), str(folder / FILE)))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        return cls(data, read_kept(Seen, folder / FILE))
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headway.core.config import from_json
-from headway.core.errors import ConfigError, RunError
-from headway.core.files import read_json, write_json
+from headway.core.files import write_json
 from headway.data.batches import pad
 from headway.data.pairs import one_line
 from headway.data.sentences import split_sentences
@@ -23,6 +21,7 @@ from headway.decode.greedy import greedy
 from headway.decode.hypothesis import Hypothesis
 from headway.decode.side_by_side import side_by_side
 from headway.models.encoder_decoder import EncoderDecoder
+from headway.tasks.held_out import read_kept
 from headway.tasks.uses import Translated
 
 FILE = "seen.json"
@@ -57,10 +56,7 @@ class Seen:
 
     @classmethod
     def load(cls, folder: Path) -> "Seen":
-        try:
-            return from_json(cls, read_json(folder / FILE), str(folder / FILE))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        return read_kept(cls, folder / FILE)
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int, Shaped
 
-from headway.core.config import from_json
-from headway.core.errors import ConfigError, DataError, RunError
-from headway.core.files import read_json, write_json
+from headway.core.errors import DataError
+from headway.core.files import write_json
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import display_name, excerpt
 from headway.data.set_tables import as_number
 from headway.data.sets import SetBatches
 from headway.models.classifier import Classifier
 from headway.tasks.answers import Predictions, label_loss
+from headway.tasks.held_out import read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Panel, Plot
 from headway.tasks.task import Figure, Judgement, Loss, Score, Validation
@@ -107,10 +107,7 @@ class NumberAnswer:
 
     @classmethod
     def load(cls, folder: Path) -> "NumberAnswer":
-        try:
-            return from_json(cls, read_json(folder / FILE), str(folder / FILE))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        return read_kept(cls, folder / FILE)
 
     def describe(self) -> str:
         return f"numbers of mean {self.mean:.4g} and standard deviation {self.deviation:.4g}"

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, DataError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import DataError, RunError, UsageError
+from headway.core.files import write_json
 from headway.data.input_file import InputFile
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.readers import TABLES
@@ -18,7 +18,7 @@ from headway.data.sets import ElementScale, LabelledSets, SetBatches
 from headway.data.table import read_table
 from headway.models.classifier import Classifier
 from headway.tasks import answers
-from headway.tasks.held_out import judged, once_per_folder
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import FILE as CLASSES
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
@@ -128,10 +128,7 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Sets":
-        try:
-            scale = from_json(ElementScale, read_json(folder / FILE), str(folder / FILE))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        scale = read_kept(ElementScale, folder / FILE)
         if len({len(scale.columns), len(scale.mean), len(scale.deviation)}) != 1:
             hint = "restore the file from a copy, or train again."
             raise RunError(f"`{folder / FILE}` is damaged: every column needs a mean and a deviation", hint)

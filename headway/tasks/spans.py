@@ -10,15 +10,15 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import UsageError
+from headway.core.files import write_json
 from headway.data.position_batches import SpanBatch, SpanBatches
 from headway.data.questions import Question, Questions, read_questions
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.models.reader import Reader
 from headway.tasks.asked_questions import collect_questions, looks_asked, read_held_out, write_held_out
-from headway.tasks.held_out import judged, once_per_folder
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
@@ -150,10 +150,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Spans":
         path = folder / "seen.json"
-        try:
-            seen = from_json(Seen, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        seen = read_kept(Seen, path)
         return cls(data, load_tokenizer(folder / "tokenizer.json"), seen)
 
     @property

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import UsageError
+from headway.core.files import write_json
 from headway.data import table as tables
 from headway.data.doctor_columns import TargetKind
 from headway.data.features import Features
@@ -21,7 +21,7 @@ from headway.data.number_batches import NumberBatches
 from headway.evaluate.importance import permutation_importance
 from headway.models.classifier import Classifier
 from headway.tasks import answers, estimates
-from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
+from headway.tasks.held_out import judged, once_per_folder, read_kept, read_tables, write_tables
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Plot
 from headway.tasks.recipe import Proposal, Recipe
@@ -122,10 +122,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Table":
         path, name = folder / FILE, data.target or ""
-        try:
-            features = from_json(Features, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        features = read_kept(Features, path)
         if data.kind == "classification":
             return cls(data, features, ClassTarget(name, Classes.load(folder), data.smoothing), folder)
         return cls(data, features, NumberTarget.load(name, folder, features.width), folder)

@@ -10,16 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import UsageError
+from headway.core.files import write_json
 from headway.data.conll import TaggedSentences, read_conll, split_words
 from headway.data.doctor_tags import most_frequent_tags
 from headway.data.position_batches import IGNORED, TaggedBatch, TaggedBatches
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.models.reader import Reader
 from headway.tasks.answers import Predictions
-from headway.tasks.held_out import judged, once_per_folder
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
@@ -159,10 +159,7 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Tagging":
         path = folder / "seen.json"
-        try:
-            seen = from_json(Seen, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        seen = read_kept(Seen, path)
         return cls(data, load_tokenizer(folder / "tokenizer.json"), Classes.load(folder), seen)
 
     @property

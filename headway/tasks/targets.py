@@ -8,9 +8,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from headway.core.config import from_json
-from headway.core.errors import ConfigError, DataError, RunError
-from headway.core.files import read_json, write_json
+from headway.core.errors import DataError
+from headway.core.files import write_json
 from headway.data.cells import read_column
 from headway.data.doctor_columns import TargetKind
 from headway.data.labelled_batches import LabelledBatch
@@ -22,6 +21,7 @@ from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
 from headway.tasks.answers import Predictions, label_loss
 from headway.tasks.estimates import Estimates, Rival, Scale, outputs_of, squared_loss
+from headway.tasks.held_out import read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Panel
 from headway.tasks.task import Judgement, Loss, Validation
@@ -150,10 +150,7 @@ class NumberTarget:
     @classmethod
     def load(cls, name: str, folder: Path, inputs: int) -> "NumberTarget":
         path = folder / cls.FILE
-        try:
-            scale = from_json(Scale, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(problem.message, problem.hint) from problem
+        scale = read_kept(Scale, path)
         return cls(name, scale, LeastSquares.load(folder / cls.RIVAL, inputs, 1))
 
     def save(self, folder: Path) -> None:

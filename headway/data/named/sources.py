@@ -21,7 +21,7 @@ class Package:
 
     client: Client
     name: str
-    version: str  # the one that the checksum is of; Debian keeps only its newest, so another one is told and checked by apt alone
+    version: str  # the one that the checksum is of; Debian keeps only its newest, so another one is reported, and checked by apt alone
     sha256: str  # empty if it is not known: then apt's own check of signatures has to do
     megabytes: float  # to download
 
