@@ -70,6 +70,18 @@ def _options(node: ast.ClassDef, lines: list[str]) -> Iterator[Option]:
             )
 
 
+def _declared(node: Node) -> Iterator[Option]:
+    """Options that a class declares one by one: `rho = param(7.0, "what it means", ...)`."""
+    for item in node.body:
+        if isinstance(item, ast.Assign) and isinstance(item.value, ast.Call) and ast.unparse(item.value.func) == "param":
+            default, about = map(_literal, item.value.args[:2])
+            inner = default[0] if isinstance(default, tuple) and default else default
+            kind = type(inner).__name__
+            yield Option(
+                ast.unparse(item.targets[0]), f"tuple[{kind}, ...]" if isinstance(default, tuple) else kind, default, about
+            )
+
+
 def _literal(node: ast.expr | None) -> Any:
     try:
         return None if node is None else ast.literal_eval(node)
@@ -111,12 +123,20 @@ def read_facts(node: Node) -> dict[str, Any]:
     return facts
 
 
+def other_names(doc: str) -> tuple[str, ...]:
+    """The names behind `Also:` at the end of a docstring, separated by semicolons: an experiment states them there."""
+    found = re.search(r"\sAlso: (.+?)\.?$", " ".join(doc.split()))
+    return tuple(name.strip() for name in found[1].split(";")) if found else ()
+
+
 def read_entry(node: Node, nodes: dict[str, Node], text: str, name: str, room: str, path: Path, module: str) -> Entry:
     """One class or function of a file as an entry."""
     facts, doc = read_facts(node), ast.get_docstring(node) or ""
     called = re.search(r"\s*Also called ([^.]+)\.", doc) if isinstance(node, ast.FunctionDef) else None
     aliases = tuple(re.split(r",\s+", called[1])) if called else tuple(facts.pop("aliases", None) or ())
+    aliases = aliases or other_names(doc)
     facts["arguments"], options = _arguments(node)
+    options = tuple(_declared(node)) or options
     facts["functions"] = [n for n, other in nodes.items() if isinstance(other, ast.FunctionDef)]
     for holder in () if "sees" in facts else OPTIONS:  # a mixer may stand beside a model and its `Config`
         if isinstance(found := nodes.get(holder), ast.ClassDef):

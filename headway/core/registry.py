@@ -25,7 +25,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from headway.core.entries import OPTIONS, Entry, Option, import_module, read_entry, read_facts, read_nodes, slug
+from headway.core.entries import (
+    OPTIONS,
+    Entry,
+    Option,
+    import_module,
+    other_names,
+    read_entry,
+    read_facts,
+    read_nodes,
+    slug,
+)
 from headway.core.errors import UnknownName, UsageError, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,9 +49,9 @@ def _read(path: Path, room: str) -> Iterator[Entry]:
     nodes = read_nodes(text)
     module = "headway." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for name, node in nodes.items():
-        named = "aliases" in read_facts(node) or (
-            isinstance(node, ast.FunctionDef) and "Also called" in (ast.get_docstring(node) or "")
-        )
+        doc = ast.get_docstring(node) or ""
+        named = "aliases" in read_facts(node) or bool(other_names(doc))
+        named = named or (isinstance(node, ast.FunctionDef) and "Also called" in doc)
         if not named:
             continue  # not an entry: it has no lecture name
         if not ROOMS[room].endswith(".py"):

@@ -1,12 +1,18 @@
 """Which experiments there are, read from the files' syntax trees: nothing heavy is imported to list, show or misspell one."""
 
 import ast
+import re
+from functools import cache
 from typing import Any
 
 from headway.core import registry
 from headway.core.config import from_json, option_type, parse
 from headway.core.entries import Entry
 from headway.core.errors import ConfigError, UnknownName
+from headway.lab.errata import Erratum, register
+from headway.lab.kinds import FUNCTIONS, MEANINGS
+from headway.lab.parameters import declared
+from headway.lab.statement import Statement
 
 
 def identity(entry: Entry) -> str:
@@ -29,9 +35,68 @@ def modules() -> dict[str, str]:
 
 
 def module(name: str) -> list[Entry]:
+    """Its experiments, in the order of the lectures: that of `ORDER` in the module's `__init__.py`."""
     if name not in modules():
         raise UnknownName("module", name, modules())
-    return list(registry.entries(f"lab/{name}").values())
+    order = _order(name)
+    return sorted(registry.entries(f"lab/{name}").values(), key=lambda e: order.get(identity(e), len(order)))
+
+
+@cache
+def _order(name: str) -> dict[str, int]:
+    text = (registry.ROOT / "lab" / name / "__init__.py").read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ORDER":
+            return {experiment: i for i, experiment in enumerate(ast.literal_eval(node.value))}
+    return {}
+
+
+# -- what a file says of its experiment ----------------------------------------------------------------------------------
+
+
+def is_old(entry: Entry) -> bool:
+    """Whether it still has a `Config` beside the class."""
+    return bool(entry.facts.get("kinds"))
+
+
+@cache
+def _statement(doc: str) -> Statement:
+    return Statement.of(doc)
+
+
+def statement(entry: Entry) -> Statement:
+    if is_old(entry):
+        facts = entry.facts
+        claim, _, body = entry.doc.partition("\n")
+        assumes = "; ".join(facts.get("assumptions", ()))
+        found = {"Notes": facts["lecture"], "Source": facts.get("source", ""), "Assumes": assumes}
+        return Statement(claim, body.strip("\n"), found)
+    return _statement(entry.doc)
+
+
+def kinds(entry: Entry) -> tuple[str, ...]:
+    """The kinds of assertion, from the functions that the file calls."""
+    if is_old(entry):
+        return tuple(entry.facts["kinds"])
+    text = entry.path.read_text(encoding="utf-8")
+    called = {kind for name, kind in FUNCTIONS.items() if re.search(rf"(?<![\w.]){name}\(", text)}
+    return tuple(kind for kind in MEANINGS if kind in called)
+
+
+def cost(entry: Entry) -> str:
+    return str(entry.facts.get("cost", "S"))
+
+
+def values(entry: Entry, size: str) -> dict[str, Any]:
+    """The parameters that have another value in the test suite (`small`) or with `--full` (`full`)."""
+    if is_old(entry):
+        return dict(entry.facts.get(size) or {})
+    return {name: getattr(p, size) for name, p in declared(entry.load()).items() if getattr(p, size) is not None}
+
+
+def errata(entry: Entry) -> list[Erratum]:
+    """Those of the register that this experiment exposes."""
+    return [erratum for erratum in register() if identity(entry) in erratum.exposed_by]
 
 
 def every() -> list[Entry]:

@@ -11,10 +11,13 @@ from headway.core.errors import ConfigError, UsageError
 from headway.core.files import disk_errors, require_writable, write_text, write_whole
 from headway.core.registry import ROOT
 from headway.lab import catalog, errata
+from headway.lab.equations import to_unicode
+from headway.lab.kinds import MEANINGS
 
 if TYPE_CHECKING:
     from headway.lab.result import Result
 
+WIDTH = 100  # columns of a terminal
 FOLDER = "runs/lab"  # where the figures of named experiments go
 EXAMPLES = """\
 examples:
@@ -61,6 +64,7 @@ def _add_action(p: argparse.ArgumentParser, action: str) -> None:
         p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the experiment; may be repeated")
         p.add_argument("--network", metavar="FILE", help="a network of your own, the state_dict of a Sequential as .safetensors")
         p.add_argument("--json", metavar="FILE", help="the results as JSON")
+        p.add_argument("--verbose", action="store_true", help="all rows of the table, not the headline alone")
     p.set_defaults(**{name: value for name, value in {"seed": 0, "full": False}.items() if not runs})
 
 
@@ -78,33 +82,45 @@ def _list(a: argparse.Namespace) -> int:
         if not a.names or name in a.names:
             print(f"{name}: {title}")
             for entry in catalog.module(name):
-                facts = entry.facts
-                kind = "+".join(facts.get("kinds", ())) + ("  own network" if "examine" in facts["methods"] else "")
-                print(f"  {catalog.identity(entry):26} {facts.get('lecture', ''):8} {facts.get('cost', 'S')}  {kind:24} {entry.summary}")
+                text = catalog.statement(entry)
+                own = " (takes a network of your own)" if "examine" in entry.facts["methods"] else ""
+                head = f"  {catalog.identity(entry):26} {', '.join(text.notes):5} {catalog.cost(entry)}  "
+                print(textwrap.fill(to_unicode(text.claim) + own, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)))
+            print()
+    print("notes A to E: `headway lab errata` names them; cost: S under 1 s, M under 10 s, L under a minute")
     return 0
 
 
 def _show(a: argparse.Namespace) -> int:
     if not a.names:
         raise UsageError("which experiment?", "`headway lab list` names them.")
-    print("\n\n".join(shown(catalog.find(name)) for name in a.names))
+    print("\n\n".join(describe(catalog.find(name)) for name in a.names))
     return 0
 
 
-def shown(entry: Entry) -> str:
-    """What the file says of itself."""
-    facts, name = entry.facts, catalog.identity(entry)
-    lines = [f"{name} ({catalog.module_of(entry)})", "", entry.doc, ""]
-    lines += [f"lecture:     {', '.join(f'{key} ({errata.NOTES.get(key, key)})' for key in facts.get('lecture', '').split(', '))}"]
-    lines += [f"kind, cost:  {' + '.join(facts.get('kinds', ()))}, {facts.get('cost', 'S')}", f"source:      {facts.get('source', '')}"]
-    lines += [f"assumes:     {text}" for text in facts.get("assumptions", ())]
-    for erratum in errata.of(facts.get("errata", ())):
+def describe(entry: Entry) -> str:
+    """What the file says of its experiment."""
+    text, name = catalog.statement(entry), catalog.identity(entry)
+    lines = [f"{name} ({catalog.module_of(entry)})", "", *textwrap.wrap(to_unicode(text.claim), WIDTH)]
+    for equation, block in text.blocks:
+        lines += ["", *(textwrap.indent(to_unicode(block), "    ").split("\n") if equation else textwrap.wrap(to_unicode(block), WIDTH))]
+    notes = ", ".join(f"{key} ({errata.NOTES.get(key, key)})" for key in text.notes)
+    kinds = [f"{kind}, {MEANINGS[kind]}" for kind in catalog.kinds(entry)]
+    facts = [("notes", [notes]), ("source", [text.source]), ("assumes", text.assumptions), ("kinds", kinds)]
+    facts += [("deviates", [text.deviates] if text.deviates else []), ("cost", [catalog.cost(entry)])]
+    lines.append("")
+    for title, values in facts:
+        for value in values:
+            start = f"{title + ':':10} "
+            lines += textwrap.wrap(to_unicode(value), WIDTH, initial_indent=start, subsequent_indent=" " * 11, break_long_words=False)
+    for erratum in catalog.errata(entry):
         lines += ["", *_erratum(erratum)]
     if entry.options:
-        lines += ["", "parameters:", *(f"  --set {f'{o.name}={_plain(o.default)}':32} {o.type:18} {o.meaning}" for o in entry.options)]
-    if facts.get("full"):
-        lines.append("  --full: " + ", ".join(f"{k}={_plain(v)}" for k, v in facts["full"].items()))
-    if "examine" in facts["methods"]:
+        lines += ["", "parameters:"]
+    for o in entry.options:
+        start = f"  --set {f'{o.name}={_plain(o.default)}':32} "
+        lines += textwrap.wrap(to_unicode(o.meaning), WIDTH, initial_indent=start, subsequent_indent=" " * 41)
+    if "examine" in entry.facts["methods"]:
         lines.append("  --network FILE: a network of your own")
     return "\n".join([*lines, "", f"file: headway/{entry.path.relative_to(ROOT)}"])
 
@@ -117,7 +133,7 @@ def _erratum(erratum: errata.Erratum) -> list[str]:
     lines = []
     for title, text in (("printed", erratum.printed), ("correct", erratum.correct), ("source", erratum.source)):
         if text:
-            lines += textwrap.wrap(text, 110, initial_indent=f"  {title}: ", subsequent_indent=" " * 11)
+            lines += textwrap.wrap(to_unicode(text), WIDTH, initial_indent=f"  {title}: ", subsequent_indent=" " * 11)
     return [f"erratum {erratum.id}", *lines]
 
 
@@ -144,7 +160,7 @@ def _run(a: argparse.Namespace) -> int:
     out = a.out or (None if a.all else FOLDER)
     if len(chosen) == 1:
         results = [_one(a, chosen[0])]
-        print(results[0].text())
+        print(results[0].text(catalog.statement(chosen[0]).claim, a.verbose))
     else:
         results = _many(a, chosen, ("svg", "png") if out else ())
         print(f"\n{summary(results)}")

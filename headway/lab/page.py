@@ -6,10 +6,14 @@ from importlib.resources import files
 
 from headway.core.entries import Entry
 from headway.lab import catalog, errata, style
+from headway.lab.equations import to_html
 from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED
+from headway.lab.kinds import MEANINGS
 from headway.lab.result import Result
+from headway.lab.statement import Statement
 from headway.report.page import document, escape, heading
 
+CONTROLS = "The headline is bold. Grey rows are controls: the claim with an assumption broken, or as it was printed; they must fail."
 INTRO = "Each experiment measures what a statement of the lecture notes says, compares, and breaks an assumption to see the claim fail."
 
 
@@ -26,29 +30,30 @@ def report_page(results: Sequence[Result]) -> str:
             body += f'<h2 id="module-{name}">{title}</h2>\n' + "".join(section(r, entries[r.id]) for r in mine)
     good = sum(result.ok for result in results)
     head = heading("The lab", INTRO) + f'<p class="soft">{good} of {len(results)} experiments reproduced or skipped with a reason.</p>'
-    key = "<p class='soft'>Grey rows are controls: the claim with an assumption broken, or as it was printed. They must fail.</p>"
+    key = "".join(f"<dt>{kind}</dt><dd>{escape(meaning)}</dd>" for kind, meaning in MEANINGS.items())
+    key = f"<details class='key'><summary>How to read the tables</summary><p>{CONTROLS}</p><dl>{key}</dl></details>"
     style_sheet = files("headway.lab").joinpath("lab.css").read_text(encoding="utf-8")
     return document("The lab", f'<style>{style_sheet}</style>{head}{key}<nav class="panel">{contents}</nav>\n{body}', {"maps": []})
 
 
 def section(result: Result, entry: Entry) -> str:
-    facts = entry.facts
-    meta = f"notes {facts.get('lecture', '')} · {' + '.join(facts.get('kinds', ()))} · seed {', '.join(map(str, result.seeds))}"
+    text = catalog.statement(entry)
+    meta = f"notes {', '.join(text.notes)} · {' + '.join(catalog.kinds(entry))} · seed {', '.join(map(str, result.seeds))}"
     settings = ", ".join(f"{k} = {v}" for k, v in result.config.items())
     parts = [f'<article class="panel" id="{result.id}"><header><h3>{result.id}</h3>{badge(result)}<small>{meta}</small></header>']
-    parts += [statement(entry.doc)]
+    parts += [statement(text)]
     if result.reasons:
         parts.append('<ul class="reasons">' + "".join(f"<li>{escape(reason)}</li>" for reason in result.reasons) + "</ul>")
     if result.svg:
         parts.append(f'<div class="figure">{style.inline(result.svg)}</div>')
-    parts += [box(erratum) for erratum in errata.of(facts.get("errata", ()))]
+    parts += [box(erratum) for erratum in catalog.errata(entry)]
     if result.checks:
-        parts.append(
-            f"<details open><summary>Measured against theory: {len(result.checks)} checks</summary>{result.table_html()}</details>"
-        )
-    assumptions = "; ".join(escape(text) for text in facts.get("assumptions", ()))
+        count = f"{len(result.checks)} checks, {len(result.controls)} controls"
+        parts.append(f"<details open><summary>Measured against theory: {count}</summary>{result.table_html()}</details>")
+    assumptions = "; ".join(map(to_html, text.assumptions))
     command = f"headway lab run {result.id}" + (f" --seed {result.seed}" if result.seed else "")
-    tail = [f"Assumes: {assumptions}" if assumptions else "", f"Source: {linked(facts.get('source', ''))}", escape(settings)]
+    tail = [f"Assumes: {assumptions}" if assumptions else "", f"Source: {linked(text.source)}", escape(settings)]
+    tail += [f"Deviates: {to_html(text.deviates)}" if text.deviates else ""]
     parts.append("<footer>" + "<br>".join(t for t in [*tail, f"<code>{command}</code>"] if t) + "</footer></article>\n")
     return "\n".join(parts)
 
@@ -59,17 +64,10 @@ def badge(result: Result, short: bool = False) -> str:
     return f'<span class="badge {kind}" title="{escape(result.verdict)}">{brief if short else escape(result.verdict)}</span>'
 
 
-def statement(doc: str) -> str:
-    """The docstring: the first line is the claim, indented lines are equations."""
-    first, _, rest = doc.partition("\n")
-    parts = [f'<p class="claim">{escape(first)}</p>']
-    for block in re.split(r"\n\s*\n", rest.strip("\n")):
-        if block.startswith("    "):
-            lines = block.split("\n")
-            indent = min(len(line) - len(line.lstrip()) for line in lines)
-            parts.append("<pre>" + escape("\n".join(line[indent:] for line in lines)) + "</pre>")
-        elif block.strip():
-            parts.append(f"<p>{escape(' '.join(block.split()))}</p>")
+def statement(text: Statement) -> str:
+    """The claim, its equations and the words between them."""
+    parts = [f'<p class="claim">{to_html(text.claim)}</p>']
+    parts += [f"<pre>{to_html(block)}</pre>" if equation else f"<p>{to_html(block)}</p>" for equation, block in text.blocks]
     return "\n".join(parts)
 
 
@@ -90,7 +88,8 @@ def linked(text: str) -> str:
 
 
 def _ordered(results: Sequence[Result], module: str) -> list[Result]:
-    return sorted((r for r in results if r.module == module), key=lambda r: r.id)
+    order = [catalog.identity(entry) for entry in catalog.module(module)]
+    return sorted((r for r in results if r.module == module), key=lambda r: order.index(r.id))
 
 
 def markdown(module: str, results: Sequence[Result]) -> str:
@@ -99,13 +98,10 @@ def markdown(module: str, results: Sequence[Result]) -> str:
     lines = [f"# {catalog.modules()[module]}", "", f"Made by `headway lab docs`; `headway lab run {module}` repeats it.", ""]
     for result in _ordered(results, module):
         entry = entries[result.id]
-        lines += [
-            f"## {result.id}",
-            "",
-            f"**{result.verdict}** · notes {entry.facts.get('lecture', '')} · {entry.facts.get('source', '')}",
-            "",
-        ]
-        lines += [entry.doc, "", *([f"![{entry.summary}]({result.id}.svg)", ""] if result.svg else [])]
-        for erratum in errata.of(entry.facts.get("errata", ())):
+        text = catalog.statement(entry)
+        lines += [f"## {result.id}", "", f"**{result.verdict}** · notes {', '.join(text.notes)} · {text.source}", "", statement(text), ""]
+        lines += [f"![{text.claim}]({result.id}.svg)", ""] if result.svg else []
+        for erratum in catalog.errata(entry):
             lines += [f"> **Erratum {erratum.id}.** Printed: {erratum.printed}. Correct: {erratum.correct}.", ""]
+        lines += [f"Deviates: {text.deviates}", ""] if text.deviates else []
     return "\n".join(lines)

@@ -13,9 +13,10 @@ import numpy as np
 from headway.core.config import to_json
 from headway.core.entries import Entry
 from headway.core.errors import ConfigError
-from headway.lab import catalog
+from headway.lab import catalog, old
 from headway.lab.checks import Check
 from headway.lab.experiment import NOT_REPRODUCED, SEEDS, SKIPPED, DataMissing, Experiment, judge
+from headway.lab.parameters import declared
 from headway.lab.result import Result
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -27,42 +28,75 @@ def run(name: str, seed: int = 0, parameters: Mapping[str, Any] = NONE, *, full:
     entry = catalog.find(name)
     if type(seed) is not int or seed < 0:
         raise ConfigError(f"the seed is {seed!r}, expected a whole number that is not negative")
-    chosen = (entry.facts.get("full") or {} if full else {}) | dict(parameters)
-    return conduct(entry.load(), catalog.configured(entry, chosen), seed, catalog.identity(entry), catalog.module_of(entry), network)
+    if catalog.is_old(entry):
+        return _run_old(entry, seed, parameters, full, network)
+    chosen = (catalog.values(entry, "full") if full else {}) | dict(parameters)
+    try:
+        made = entry.load()(**chosen)
+    except ConfigError as problem:
+        hint = f"`headway lab show {catalog.identity(entry)}` lists its parameters."
+        raise ConfigError(problem.message, problem.hint or hint) from None
+    return conduct(made, seed, catalog.identity(entry), catalog.module_of(entry), network)
 
 
-def conduct(cls: type[Experiment], config: Any, seed: int = 0, name: str = "", module: str = "", network: Any = None) -> Result:
+def conduct(experiment: Experiment, seed: int = 0, name: str = "", module: str = "", network: Any = None) -> Result:
     """Measure, sample over the seeds, try the controls, judge."""
-    experiment, start = cls(), time.perf_counter()
+    start, cls = time.perf_counter(), type(experiment)
     checks: list[Check] = []
     controls: list[Check] = []
-    seeds = tuple(range(seed, seed + SEEDS)) if cls.sample is not Experiment.sample and network is None else (seed,)
+    resolution: list[Check] = []
+    chance = cls.sample is not Experiment.sample and network is None
+    seeds = tuple(range(seed, seed + SEEDS)) if chance else (seed,)
     try:
         if network is not None:
             from headway.lab.relu_net import ReluNet
 
-            checks += experiment.examine(ReluNet.of(network), config, np.random.default_rng(seed))
+            checks += experiment.examine(ReluNet.of(network), np.random.default_rng(seed))
         else:
-            checks += experiment.measure(config, np.random.default_rng(seed))
-            for s in seeds if cls.sample is not Experiment.sample else ():
-                checks += (check.of_seed(s) for check in experiment.sample(config, np.random.default_rng(s)))
-        controls += experiment.control(config, np.random.default_rng(seed))
-        kinds = cls.kinds if network is None else ()
-        verdict, reasons = judge(kinds, checks, controls)
+            checks += experiment.measure(np.random.default_rng(seed))
+            for s in seeds if chance else ():
+                checks += (check.of_seed(s) for check in experiment.sample(np.random.default_rng(s)))
+        controls += experiment.control(np.random.default_rng(seed))
+        resolution += experiment.resolution(np.random.default_rng(seed))
+        verdict, reasons = judge(checks, controls, resolution)
     except DataMissing as missing:
         verdict, reasons = SKIPPED, (str(missing),)
-    seconds = round(time.perf_counter() - start, 3)
-    parameters = to_json(config)
+    drawn = network is None and verdict != SKIPPED
     return Result(
-        name or cls.__name__, module, verdict, reasons, tuple(checks), tuple(controls), parameters, seed, seeds, seconds,
-        drawing=None if network is not None or verdict == SKIPPED else (experiment, config),
+        name or cls.__name__, module, verdict, reasons, tuple(checks), tuple(controls), tuple(resolution),
+        {key: getattr(experiment, key) for key in declared(cls)}, seed, seeds, round(time.perf_counter() - start, 3),
+        drawing=experiment if drawn else None,
+    )  # fmt: skip
+
+
+def _run_old(entry: Entry, seed: int, parameters: Mapping[str, Any], full: bool, network: Any) -> Result:
+    """An experiment that has not been moved to the present frame yet."""
+    cls = entry.load()
+    chosen = (entry.facts.get("full") or {} if full else {}) | dict(parameters)
+    config = catalog.configured(entry, chosen)
+    experiment, start = cls(), time.perf_counter()
+    chance = cls.sample is not old.Experiment.sample and network is None
+    seeds = tuple(range(seed, seed + SEEDS)) if chance else (seed,)
+    if network is not None:
+        from headway.lab.relu_net import ReluNet
+
+        checks = list(experiment.examine(ReluNet.of(network), config, np.random.default_rng(seed)))
+    else:
+        checks = list(experiment.measure(config, np.random.default_rng(seed)))
+        for s in seeds if chance else ():
+            checks += (check.of_seed(s) for check in experiment.sample(config, np.random.default_rng(s)))
+    controls = list(experiment.control(config, np.random.default_rng(seed)))
+    verdict, reasons = old.judge(cls.kinds if network is None else (), checks, controls)
+    return Result(
+        catalog.identity(entry), catalog.module_of(entry), verdict, reasons, tuple(checks), tuple(controls), (), to_json(config),
+        seed, seeds, round(time.perf_counter() - start, 3), drawing=None if network is not None else (experiment, config),
     )  # fmt: skip
 
 
 def failure(name: str, module: str, seed: int, problem: BaseException) -> Result:
     """The result of an experiment that raised: a bug of the lab, said and counted like any other."""
     reason = f"{type(problem).__name__}: {problem}"
-    return Result(name, module, NOT_REPRODUCED, (reason,), (), (), {}, seed, (seed,), 0.0)
+    return Result(name, module, NOT_REPRODUCED, (reason,), (), (), (), {}, seed, (seed,), 0.0)
 
 
 def _in_process(name: str, seed: int, full: bool, images: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -80,7 +114,7 @@ def run_many(
     """Results as they are finished, the expensive experiments first; each process computes with one thread and draws these images."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = max(1, min(jobs or cores, len(entries)))
-    queue = sorted(entries, key=lambda entry: "LMS".find(entry.facts.get("cost", "S")))
+    queue = sorted(entries, key=lambda entry: "LMS".find(catalog.cost(entry)))
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ |= dict.fromkeys(ONE_THREAD, "1")
     try:

@@ -27,7 +27,7 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY)
 MARKERS = ("o", "s", "^", "D", "v")
 
 MEASURED: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 5, "linewidth": 1.6}
-BOUND: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 3)), "linewidth": 1.4}
+BOUND: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 3)), "linewidth": 1.4, "zorder": 2.5}  # over what was measured
 CONTROL: dict[str, Any] = {"color": VERMILION, "marker": "x", "markersize": 6, "linestyle": (0, (1, 2)), "linewidth": 1.6}
 CURVE: dict[str, Any] = {"color": BLUE, "linewidth": 1.6}  # a function, without markers
 TARGET: dict[str, Any] = {"color": SOFT, "linewidth": 2.6, "alpha": 0.55}  # the function that is approximated

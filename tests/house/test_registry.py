@@ -11,9 +11,15 @@ from headway.core import registry
 from headway.core.config import option_type
 from headway.core.entries import Entry, slug
 from headway.core.errors import UnknownName
+from headway.lab.parameters import declared
 from headway.layers.activations import ACTIVATIONS
 from headway.layers.initialisation import INITIALISATIONS
 from headway.layers.masks import Causal
+
+
+def is_experiment(entry: Entry) -> bool:
+    return entry.room.startswith("lab/") and not hasattr(entry.module, "Config")
+
 
 EVERY = [entry for room in registry.ROOMS for entry in registry.entries(room).values()]
 
@@ -154,13 +160,19 @@ def test_options_read_are_the_fields_of_the_dataclass(entry: Entry) -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [e for e in EVERY if e.options and not hasattr(e.module, "Config") and e.room != "tasks"],
+    [e for e in EVERY if e.options and not hasattr(e.module, "Config") and e.room != "tasks" and not is_experiment(e)],
     ids=lambda e: e.name,
 )
 def test_options_of_a_layer_are_the_numbers_of_its_constructor(entry: Entry) -> None:
     parameters = inspect.signature(entry.load()).parameters
     numbers = {name: p.default for name, p in parameters.items() if type(p.default) in (int, float)}
     assert {o.name: o.default for o in entry.options} == numbers and list(parameters) == entry.facts["arguments"]
+
+
+@pytest.mark.parametrize("entry", [e for e in EVERY if is_experiment(e)], ids=lambda e: e.name)
+def test_options_of_an_experiment_are_its_parameters(entry: Entry) -> None:
+    found = {name: (p.default, p.about) for name, p in declared(entry.load()).items()}
+    assert {o.name: (o.default, o.meaning) for o in entry.options} == found
 
 
 def test_a_mixer_is_a_causal_layer() -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from headway.lab import catalog
 from headway.lab.errata import NOTES, of, register
 from headway.lab.page import box, emphasised
 
@@ -20,12 +19,6 @@ def test_rows_that_are_known_by_heart() -> None:
     assert b3.exposed_by == ("zaslavsky", "central-arrangement") and "2Σ_{j<n0}C(n1−1,j)" in b3.correct
     assert c25.exposed_by == () and c25.source == ""
     assert "|C_{t,i}|<1" in of(("C6",))[0].printed and "E|uᵀw_i|" in of(("B5",))[0].printed  # the bars of a table cell are unescaped
-
-
-def test_experiments_name_their_errata_and_the_register_names_them() -> None:
-    for entry in catalog.every():
-        name = catalog.identity(entry)
-        assert set(entry.facts.get("errata", ())) == {e.id for e in register() if name in e.exposed_by}, name
 
 
 def test_emphasis_is_not_a_convolution() -> None:

@@ -7,10 +7,11 @@ import warnings
 import numpy as np
 import pytest
 
+from headway.core.errors import ConfigError
 from headway.core.registry import Entry
 from headway.lab import catalog, runner
-from headway.lab.errata import register
-from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED, Experiment
+from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED
+from headway.lab.parameters import declared
 from headway.lab.result import Result
 
 EVERY = catalog.every()
@@ -22,7 +23,7 @@ RESULTS: dict[str, Result] = {}
 def small(entry: Entry) -> Result:
     """One run at the small size, shared by the tests of the same process."""
     if entry.name not in RESULTS:
-        RESULTS[entry.name] = runner.run(entry.name, parameters=entry.facts.get("small", {}))
+        RESULTS[entry.name] = runner.run(entry.name, parameters=catalog.values(entry, "small"))
     return RESULTS[entry.name]
 
 
@@ -32,31 +33,38 @@ def test_verdict_and_controls(entry: Entry) -> None:
     if result.verdict == SKIPPED:
         pytest.skip(result.reasons[0])
     assert result.verdict != NOT_REPRODUCED, result.text()
-    assert result.controls and not any(control.holds for control in result.controls)
+    assert result.controls and not any(row.holds for row in (*result.controls, *result.resolution))
     assert len({(check.name, check.seed) for check in result.checks}) == len(result.checks), "two checks have the same name"
     assert {c.kind for c in result.checks} <= KINDS - {"REFUTE"}, "`printed` is for controls"
 
 
 @each
 def test_the_file_says_what_it_is(entry: Entry) -> None:
-    facts = entry.facts
-    assert facts["lecture"] and set(facts["lecture"].split(", ")) <= set("ABCDE")
-    assert facts["kinds"] and set(facts["kinds"]) <= KINDS and facts.get("cost", "S") in ("S", "M", "L")
-    assert facts.get("source") and facts.get("assumptions"), "`source` and `assumptions` are missing"
-    assert issubclass(entry.load(), Experiment) and entry.options and all(o.meaning for o in entry.options)
-    assert "control" in facts["methods"] and "plot" in facts["methods"] and {"measure", "sample"} & set(facts["methods"])
-    assert ("STAT" not in facts["kinds"]) or "sample" in facts["methods"], "a STAT experiment tries several seeds: `sample`"
-    assert len(entry.summary) < 160 and len(entry.doc.splitlines()) > 2, "the statement needs its equation"
-    assert entry.path.read_text(encoding="utf-8").count("\n") <= 160, "longer than an experiment should be"
+    text, methods = catalog.statement(entry), set(entry.facts["methods"])
+    assert text.notes and set(text.notes) <= set("ABCDE") and catalog.cost(entry) in ("S", "M", "L")
+    assert text.source and text.assumptions, "`Source:` or `Assumes:` is missing"
+    assert set(catalog.kinds(entry)) <= KINDS and catalog.kinds(entry)
+    assert entry.options and all(o.meaning for o in entry.options)
+    assert "control" in methods and {"measure", "sample"} & methods
+    assert "STAT" not in catalog.kinds(entry) or "sample" in methods, "a STAT experiment tries several seeds: `sample`"
+    assert len(text.claim) < 160 and any(equation for equation, _ in text.blocks), "the statement needs its equation"
+    if not catalog.is_old(entry):
+        assert entry.path.read_text(encoding="utf-8").count("\n") <= 110, "longer than an experiment should be"
+        assert all(c.why for c in small(entry).controls if c.kind != "REFUTE"), "`because` says why a control fails"
+        assert "specification" not in entry.doc, "a student has none"
 
 
 @each
 def test_errata_are_those_of_the_register(entry: Entry) -> None:
-    name = catalog.identity(entry)
-    assert set(entry.facts.get("errata", ())) == {e.id for e in register() if name in e.exposed_by}
-    shown = {c.erratum for c in small(entry).controls if c.erratum}
-    assert shown <= set(entry.facts.get("errata", ())), "a control names an erratum that the class does not"
-    assert (small(entry).verdict == REFUTED) == any(c.kind == "REFUTE" for c in small(entry).controls)
+    result, known = small(entry), {erratum.id for erratum in catalog.errata(entry)}
+    rows = (*result.controls, *result.resolution)
+    assert {c.erratum for c in rows if c.erratum} <= known, "a control names an erratum that the register does not"
+    assert result.verdict == SKIPPED or (result.verdict == REFUTED) == any(c.kind == "REFUTE" for c in rows)
+
+
+@pytest.mark.parametrize("name", catalog.modules())
+def test_the_order_of_a_module_names_each_of_its_experiments(name: str) -> None:
+    assert list(catalog._order(name)) == [catalog.identity(entry) for entry in catalog.module(name)]
 
 
 @each
@@ -76,7 +84,7 @@ def test_the_figure_is_drawn_without_a_warning_and_labelled(entry: Entry) -> Non
 
 @each
 def test_the_same_seed_gives_the_same_numbers_and_bytes(entry: Entry) -> None:
-    first, again = small(entry), runner.run(entry.name, parameters=entry.facts.get("small", {}))
+    first, again = small(entry), runner.run(entry.name, parameters=catalog.values(entry, "small"))
     assert {**first.to_json(), "seconds": 0} == {**again.to_json(), "seconds": 0}
     assert first.svg == again.svg
 
@@ -90,9 +98,24 @@ def test_json_round_trip(entry: Entry) -> None:
 
 
 @each
-def test_parameters_of_full_exist(entry: Entry) -> None:
-    for facts in (entry.facts.get("full", {}), entry.facts.get("small", {})):
-        assert catalog.configured(entry, facts) is not None
+def test_parameters_have_ranges(entry: Entry) -> None:
+    """`small` and `full` are inside, what is outside gets one sentence, and so does an empty tuple."""
+    if catalog.is_old(entry):
+        return
+    cls = entry.load()
+    for size in ("small", "full"):
+        assert cls(**catalog.values(entry, size))
+    for name, p in declared(cls).items():
+        if p.kind in (bool, str):
+            continue
+        assert p.least is not None and p.most is not None and p.about
+        assert p.read(name, p.default) == p.default, "the default is outside of its range"
+        for wrong in (p.least - 1, p.most + 1, float("nan"), "x", None):
+            with pytest.raises(ConfigError, match=name):
+                p.read(name, (wrong,) if isinstance(p.default, tuple) else wrong)
+        if isinstance(p.default, tuple):
+            with pytest.raises(ConfigError, match="is empty"):
+                p.read(name, ())
 
 
 def test_no_two_experiments_answer_to_one_name() -> None:

@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, printed, published
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 Function = Callable[[np.ndarray], np.ndarray]
 PUBLISHED = {10: 0.12305, 40: 0.06269, 160: 0.03149}  # sup error for |x - 1/2|

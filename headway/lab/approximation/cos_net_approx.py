@@ -10,7 +10,7 @@ from headway.lab import style
 from headway.lab.approximation.ridge_net import RidgeNet
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, equal, published, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 CENTRE = 0.3
 GIBBS = 0.0894898722  # (1/π) ∫_0^π sin(t)/t dt - 1/2, of the jump

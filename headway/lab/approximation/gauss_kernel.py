@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, loglog_slope, published, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 Function = Callable[[np.ndarray], np.ndarray]
 SMOOTH = {10: 1.2e-2, 20: 9.6e-5, 30: 1.1e-7}  # largest error for sin 5x by number of nodes

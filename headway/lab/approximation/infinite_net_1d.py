@@ -9,11 +9,12 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.curves import CURVES, Curve
-from headway.lab.approximation.threshold_1d import Staircase, Target
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, loglog_slope, mean_is, printed, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import hinges
+from headway.lab.tools.curves import Curve as Target
+from headway.lab.tools.staircase import Staircase
 
 GRID = 2000  # cells of [0, 1] for integrals over a random staircase
 

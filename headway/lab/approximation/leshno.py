@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet
 
 

@@ -11,7 +11,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.barron.barron_subsample import Target, ball, squared_errors
 from headway.lab.checks import Check, at_least, at_most, equal, loglog_slope, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from headway.lab import style
 from headway.lab.approximation.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

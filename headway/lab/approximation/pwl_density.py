@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.minimax import minimax
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet, hinges, scale
 
 Function = Callable[[np.ndarray], np.ndarray]

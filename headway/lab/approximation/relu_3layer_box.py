@@ -10,7 +10,7 @@ from headway.lab import style
 from headway.lab.approximation.box_net import evaluate, separate, shared
 from headway.lab.approximation.boxes import TERMS, middles, uniform, value
 from headway.lab.checks import Check, at_least, at_most, close, equal, published, vacuous
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from headway.core.config import require
 from headway.lab import style
-from headway.lab.approximation.threshold_1d import Staircase, Target, sine, staircase
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, equal, printed
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
+from headway.lab.tools.curves import Curve as Target
+from headway.lab.tools.curves import sine
+from headway.lab.tools.staircase import Staircase, staircase
 
 
 @dataclass(frozen=True)

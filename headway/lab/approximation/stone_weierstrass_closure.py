@@ -10,7 +10,7 @@ from headway.lab import style
 from headway.lab.approximation.minimax import minimax
 from headway.lab.approximation.ridge_net import RidgeNet, multiply, random_units
 from headway.lab.checks import Check, at_least, at_most, close, equal
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import random_net
 
 

@@ -11,7 +11,7 @@ from headway.lab import style
 from headway.lab.barron.barron_gaussian import barron_constant
 from headway.lab.barron.spectrum import BOX, Function, Mixture, bump, constant, mixture, plateau, spectrum
 from headway.lab.checks import Check, at_most, close
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 TIGHT = 8.0  # side of the box for functions of compact support, whose spectrum reaches further
 

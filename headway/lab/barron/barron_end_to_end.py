@@ -13,7 +13,7 @@ from headway.lab.barron.barron_subsample import slope_error
 from headway.lab.barron.frequencies import ball
 from headway.lab.barron.step_units import draw, rise
 from headway.lab.checks import Check, at_most, close, mean_is, slope, vacuous
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 STEEP = 400.0  # κ of the sigmoids σ(κ(y - t)) that replace the steps
 

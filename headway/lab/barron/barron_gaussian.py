@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, mean_is, printed, published
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 PUBLISHED = {1: 0.79788, 2: 1.25331, 5: 2.12769, 10: 3.08433, 50: 7.03580}  # C at σ = 1
 

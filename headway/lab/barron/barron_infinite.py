@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, mean_is, printed
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 SPHERE = 8 * math.pi**2 / 3  # area of the unit sphere in five dimensions
 

@@ -11,7 +11,7 @@ from headway.lab import style
 from headway.lab.barron.barron_gaussian import barron_constant
 from headway.lab.barron.frequencies import ball, frequencies
 from headway.lab.checks import Check, at_most, equal, mean_is, published, slope, within
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 PUBLISHED = {10: 1.35e-2, 40: 3.3e-3, 160: 8.4e-4, 640: 2.1e-4}  # mean error in d = 10, σ = 1, by r
 

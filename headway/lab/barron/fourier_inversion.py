@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, close, printed
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 RADII = np.array([1e1, 1e2, 1e3, 1e4])  # where the truncated Barron constant C(R) is measured
 

@@ -10,7 +10,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, equal, printed, share_is
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 REFERENCE = {(4, 2): 8, (6, 3): 32, (7, 3): 44, (8, 3): 58, (8, 4): 128}
 

@@ -10,7 +10,7 @@ from scipy.special import binom, ndtri
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, slope
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 Energy = Callable[[np.ndarray], np.ndarray]
 LIMIT = 20_000  # patterns, at most

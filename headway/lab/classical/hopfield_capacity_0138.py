@@ -11,7 +11,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, published, within
 from headway.lab.classical.hopfield_crosstalk import hebb, patterns
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 REFERENCE = {0.05: 1.0, 0.1: 0.999, 0.12: 0.985, 0.138: 0.976, 0.15: 0.934, 0.17: 0.743, 0.2: 0.57}  # n = 400, three nets
 STARTS = 20  # patterns of each net that the dynamics starts from

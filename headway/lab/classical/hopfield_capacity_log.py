@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, printed, within
 from headway.lab.classical.hopfield_crosstalk import crosstalk, exact, formula, patterns, unstable
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 REFERENCE = {36: (1.0, 1.0), 51: (0.998, 0.9), 73: (0.92, 0.0)}  # n = 1024, twenty nets: fixed patterns, nets with all fixed
 

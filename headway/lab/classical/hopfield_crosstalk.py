@@ -10,7 +10,7 @@ from scipy.special import bdtr, erfc
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed, published, vacuous, within
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 TABLE = {0.105: (0.001, 5e-4), 0.138: (0.0036, 5e-5), 0.185: (0.01, 5e-3), 0.37: (0.05, 5e-3), 0.61: (0.1, 0.05)}  # P, half its last digit
 REFERENCE = [0.00101, 0.00355, 0.01004, 0.0501, 0.1002]

@@ -12,7 +12,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed, published
 from headway.lab.classical.hopfield_capacity_0138 import settle
 from headway.lab.classical.hopfield_crosstalk import hebb, patterns
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 CURVES = ("stored, w_ii = s/n", "random, w_ii = s/n", "stored, w_ii = 0", "random, w_ii = 0")
 NOISE = (0.05, 0.15, 0.25, 0.35, 0.45)  # shares of flipped bits that recall starts from

@@ -9,7 +9,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
 from headway.lab.classical.hopfield_descent import descend, energy, sgn, symmetric
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 SIDE = 12  # of the pictures, in pixels
 

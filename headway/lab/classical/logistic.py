@@ -11,7 +11,7 @@ from scipy.special import expit, log_expit
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

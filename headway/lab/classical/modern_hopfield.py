@@ -13,7 +13,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, published
 from headway.lab.classical.hopfield_capacity_0138 import settle
 from headway.lab.classical.hopfield_crosstalk import hebb, patterns
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.layers.attention.hopfield import Retrieval
 
 GRID = np.geomspace(0.02, 2, 11)

@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, equal
 from headway.lab.classical.threshold_unit import ThresholdUnit, adder, at_least_k, circuit, clause, cube, term
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

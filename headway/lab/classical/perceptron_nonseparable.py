@@ -10,7 +10,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal
 from headway.lab.classical.cover_count import separable
 from headway.lab.classical.perceptron_walk import cycle, norms, reachable, walk
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # rows y (x₁, x₂, 1) with the labels of notes C: +1, +1, -1, -1
 AND = np.array([[0, 0, -1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])

@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, printed
 from headway.lab.classical.perceptron_run import collinear, labelled, perceptron, widest, widest_by_slsqp
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 KNOWN = {"orthonormal": "*", "nearly collinear": "P"}  # sets whose number of updates is known, with their markers
 

@@ -11,7 +11,7 @@ from headway.lab.checks import Check, at_least, at_most, equal, published
 from headway.lab.classical.boolean_functions import by_weights, classes, codes, mcculloch_pitts, tables
 from headway.lab.classical.cover_count import cover, separable
 from headway.lab.classical.threshold_unit import cube
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 SEPARABLE = {1: 4, 2: 14, 3: 104, 4: 1882, 5: 94572}  # OEIS A000609
 CLASSES = {1: 2, 2: 4, 3: 14, 4: 222}  # OEIS A000370: up to permuting and negating inputs and negating the output

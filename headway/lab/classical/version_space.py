@@ -12,7 +12,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, equal, share_is, within
 from headway.lab.classical.cone_share import cone_share, consistent, program, sphere
 from headway.lab.classical.cover_count import cover
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1.0]])  # rows y (x₁, x₂, 1)
 SHOWN = (1, 2, 3, 5, 8)  # numbers of points k whose share is compared with the exact one

@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.core.errors import ConfigError
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet, affine
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

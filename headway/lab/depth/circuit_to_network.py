@@ -10,7 +10,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal
 from headway.lab.depth.parity_forms import every_input
 from headway.lab.depth.threshold_circuit import Circuit, by_logic, by_thresholds, random_circuit, to_network
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet
 
 

@@ -11,7 +11,7 @@ from headway.lab.approximation.curse_of_dimension import SIDES, constant_fit, ra
 from headway.lab.checks import Check, loglog_slope, slope
 from headway.lab.depth.function_tree import KINK, approximate, root, tree_tables
 from headway.lab.depth.partition_of_unity import Smooth, indices, local_taylor, sine_of_sum
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

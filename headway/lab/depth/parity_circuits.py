@@ -11,7 +11,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, vacuous
 from headway.lab.depth.parity_forms import AndOr, blocks, dnf, every_input, nand_tree, prime_implicants, threshold_pair
 from headway.lab.depth.sawtooth import teeth
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 FORMS = ("DNF", "depth 3", "NAND tree", "thresholds", "ReLU")
 

@@ -11,7 +11,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope, vacuous
 from headway.lab.depth.freudenthal import Function, interpolate, multilinear, tabulate
 from headway.lab.depth.function_tree import KINDS, KINK, approximate, kind, root, tree, tree_net, tree_tables
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

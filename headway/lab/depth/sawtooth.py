@@ -8,7 +8,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.pwl1d import Pwl, pwl1d
 from headway.lab.relu_net import ReluNet, hinges, power, random_net
 

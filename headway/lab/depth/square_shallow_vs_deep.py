@@ -12,7 +12,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
 from headway.lab.depth.sawtooth import TENT_ON_UNIT
 from headway.lab.depth.yarotsky_square import square_net
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.pwl1d import Pwl, pwl1d
 from headway.lab.relu_net import ReluNet, hinges
 

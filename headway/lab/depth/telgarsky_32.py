@@ -12,7 +12,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal, published, vacuous
 from headway.lab.depth.line_fits import GRID, best_by_pieces, best_lines
 from headway.lab.depth.sawtooth import TENT
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet, compose, power, random_net
 

@@ -11,7 +11,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
 from headway.lab.depth.gate_chains import Function, M, certified_gap, chain_knots, polynomial_net, power_gap, power_net
 from headway.lab.depth.yarotsky_product import product_error
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet
 
 

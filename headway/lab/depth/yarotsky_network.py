@@ -13,7 +13,7 @@ from headway.lab.depth.gate_chains import certified_gap
 from headway.lab.depth.partition_of_unity import Smooth, indices
 from headway.lab.depth.taylor_net import TaylorNet, taylor_error
 from headway.lab.depth.yarotsky_product import product_net
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from headway.lab.depth.partition_of_unity import (
     sine_of_sum,
     taylor_bound,
 )
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import hinges
 
 REFERENCE = {1: (1.04e-2, 5e-5), 2: (1.02e-4, 5e-7), 3: (1.9e-7, 5e-9)}  # sup error for sin x, N = 32, by n, and half of its last digit

@@ -11,7 +11,7 @@ from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, published
 from headway.lab.depth.sawtooth import TENT
 from headway.lab.depth.yarotsky_square import square_net
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
 
 REFERENCE = {3: (0.1406, 5e-5), 6: (2.196e-3, 2e-6), 9: (3.43e-5, 5e-8)}  # worst error for M = 3, by m, and its last digit

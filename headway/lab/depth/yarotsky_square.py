@@ -9,7 +9,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, equal
 from headway.lab.depth.sawtooth import TENT, TENT_ON_UNIT
-from headway.lab.experiment import Experiment
+from headway.lab.old import Experiment
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
 

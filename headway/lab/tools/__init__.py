@@ -1,0 +1,1 @@
+"""What several experiments use: targets, linear programs, networks, counting."""
