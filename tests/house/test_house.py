@@ -25,7 +25,7 @@ FLOORS = [
     {"compare"}, {"export", "recipes", "reproduce"}, {"verbs", "studio"}, {"cli", "sklearn"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-SEEN_BY_LAB = {"core", "layers", "models", "training", "inspect", "report", "lab"}
+SEEN_BY_LAB = {"core", "data", "layers", "models", "evaluate", "training", "inspect", "report", "lab"}
 ENTRY_ROOMS = [
     room
     for room, place in registry.ROOMS.items()

@@ -1,0 +1,32 @@
+"""Public data that an experiment measures on, where `headway data get` put it; without it the experiment is skipped."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from headway.data.picture_files import read_pictures
+from headway.lab.experiment import DataMissing
+
+
+def found(folder: str, name: str) -> Path:
+    """The folder, or `DataMissing` with the command that brings the data."""
+    path = Path(folder)
+    if not path.is_dir():
+        hint = f"`headway data get {name} --out {path.parent}` brings it; or `--set folder=...`."
+        raise DataMissing(f"there is no `{folder}` with {name}", hint)
+    return path
+
+
+def digits(folder: str, part: str) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures of MNIST as rows of 784 numbers in [0, 1], and their digits; `part` is "train" or "test"."""
+    pictures = read_pictures(str(found(folder, "mnist")), part)
+    rows = pictures.images.reshape(len(pictures.images), -1).astype(np.float32) / 255
+    return rows, np.array(pictures.label_names).astype(int)
+
+
+def columns(folder: str, name: str, file: str) -> dict[str, list[str]]:
+    """A table of CSV by column."""
+    with (found(folder, name) / file).open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    return {key: [row[key] for row in rows] for key in rows[0]}
