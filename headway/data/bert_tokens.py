@@ -103,7 +103,9 @@ def _read_json(folder: Path) -> tuple[list[str], normalizers.Normalizer]:
     if prefix != CONTINUED:
         raise DataError(f"pieces inside a word begin with `{prefix}` in `{path}`: only `{CONTINUED}` can be read", HINT)
     n = stored["normalizer"]
-    return sorted(ids, key=ids.__getitem__), _normalizer(n, "lowercase", "handle_chinese_chars", n.get("clean_text", True))
+    return sorted(ids, key=ids.__getitem__), _normalizer(
+        n, "lowercase", "handle_chinese_chars", n.get("clean_text", True)
+    )
 
 
 def _read_text(folder: Path) -> tuple[list[str], normalizers.Normalizer]:
@@ -115,7 +117,9 @@ def _read_text(folder: Path) -> tuple[list[str], normalizers.Normalizer]:
         raise DataError(f"there is no vocabulary in `{folder}`", HINT) from problem
     except (OSError, ValueError) as problem:
         raise DataError(f"`{path}` is damaged: {problem}", HINT) from problem
-    return tokens, _normalizer(_read_object(settings) if settings.exists() else {}, "do_lower_case", "tokenize_chinese_chars")
+    return tokens, _normalizer(
+        _read_object(settings) if settings.exists() else {}, "do_lower_case", "tokenize_chinese_chars"
+    )
 
 
 def _normalizer(found: Mapping[str, Any], lower: str, chinese: str, clean: bool = True) -> normalizers.Normalizer:

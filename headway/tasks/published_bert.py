@@ -1,8 +1,8 @@
 """A BERT of Hugging Face as the beginning of a run: its model, its vocabulary and its weights, without its classes.
 
-    config.json         the model                        models/hugging_face.py
-    model.safetensors   its weights                      models/hugging_face.py
-    tokenizer.json      its vocabulary, or `vocab.txt`   data/bert_tokens.py
+config.json         the model                        models/hugging_face.py
+model.safetensors   its weights                      models/hugging_face.py
+tokenizer.json      its vocabulary, or `vocab.txt`   data/bert_tokens.py
 """
 
 from pathlib import Path

@@ -46,7 +46,10 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     p.add_argument("--model", metavar="NAME", help=about)
     p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed gives the same run (default 1)")
     p.add_argument(
-        "--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run, or of a BERT of Hugging Face"
+        "--from",
+        dest="start",
+        metavar="RUN",
+        help="begin with the weights and the vocabulary of another run, or of a BERT of Hugging Face",
     )
     about = "train N models from different beginnings, each with the whole budget, and average what they predict"
     p.add_argument("--ensemble", type=int, default=1, metavar="N", help=about)
