@@ -6,6 +6,7 @@ tokenizer.json      its vocabulary, or `vocab.txt`   data/bert_tokens.py
 """
 
 from pathlib import Path
+from typing import cast
 
 from torch import Tensor
 
@@ -13,7 +14,7 @@ from headway.core.errors import DataError
 from headway.data.bert_tokens import read_bert_tokens
 from headway.models.hugging_face import HINT, read_bert, read_choice
 from headway.tasks.masked import Data, Masked
-from headway.tasks.task import Base
+from headway.tasks.task import AnyTask, Base
 
 TABLES = ("embedding.weight", "word_head.bias")  # what has one row for each token
 
@@ -30,4 +31,4 @@ def open_bert(folder: Path) -> Base:
         return found | {name: found[name][rows] for name in TABLES if name in found}
 
     data = Data(tokens="wordpiece", vocabulary=tokenizer.size)
-    return Base(folder, Masked(data, tokenizer), data, model, weights)
+    return Base(folder, cast(AnyTask, Masked(data, tokenizer)), data, model, weights)
