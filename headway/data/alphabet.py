@@ -9,7 +9,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
 
 from headway.data.specials import SPECIALS, UNKNOWN
 
-FROM_DATA = ("words", "characters")  # kinds whose vocabulary holds the characters of the data instead of bytes
+FROM_DATA = ("words", "characters", "bert")  # kinds whose vocabulary holds the characters of the data instead of bytes
 UNSPACED = (
     "characters",
     "bytes",

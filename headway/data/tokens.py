@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import tokenizers
 
@@ -37,6 +37,7 @@ BLANK = "[MASK]"  # how a person writes a word that is to be filled in
 class Tokenizer:
     """A thin wrapper over `tokenizers.Tokenizer` that skips specials, maps tokens to words, and knows its kind."""
 
+    kinds: ClassVar[tuple[str, ...]] = KINDS
     pad: ClassVar[int] = specials.PAD
     bos: ClassVar[int] = specials.BEGIN
     eos: ClassVar[int] = specials.END
@@ -155,7 +156,7 @@ class Tokenizer:
         return json.dumps({"kind": self.kind, "tokenizer": json.loads(self._library.to_str())}, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> "Tokenizer":
+    def from_json(cls, text: str) -> Self:
         hint = "copy the tokenizer again from the run that made it, or train again."
         try:
             stored = json.loads(text)
@@ -165,8 +166,8 @@ class Tokenizer:
             expected = "an object with `kind` and `tokenizer` was expected"
             raise RunError(f"the stored tokenizer is damaged: {expected}, not `{json.dumps(stored)[:40]}`", hint)
         kind = stored["kind"]
-        if kind not in KINDS:
-            known = ", ".join(KINDS)
+        if kind not in cls.kinds:
+            known = ", ".join(cls.kinds)
             raise RunError(f"the stored tokenizer is of the unknown kind `{kind}`; expected one of {known}", hint)
         try:
             library = tokenizers.Tokenizer.from_str(json.dumps(stored["tokenizer"]))

@@ -69,7 +69,7 @@ class BERT(nn.Module):
 
     The input is `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` for two segments. Devlin et al. 2019, "BERT: pre-training of
     deep bidirectional transformers for language understanding", https://arxiv.org/abs/1810.04805; lecture C. Attention
-    weights are not dropped out, everything else is as there; `headway/export/hugging_face.py` reads published weights.
+    weights are not dropped out, everything else is as there; `headway/models/hugging_face.py` reads published weights.
     """
 
     aliases = ("bidirectional encoder representations from transformers", "masked language model", "pretrained encoder")

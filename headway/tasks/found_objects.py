@@ -19,7 +19,7 @@ from headway.data.annotated_pictures import AnnotatedPictures
 from headway.data.boxes import to_corners
 from headway.evaluate.detection import THRESHOLDS, Boxes, Found
 from headway.models.set_predictor import SetPredictor
-from headway.tasks.matching import set_loss
+from headway.tasks.matching import probabilities, set_loss
 from headway.tasks.panels import Box, Gallery, Mark, Panel, Picture, Plot
 from headway.tasks.task import Figure, Judgement, Score, Validation
 
@@ -51,7 +51,7 @@ class FoundObjects:
                 states = model(batch.pictures.to(device))
                 logits, boxes = model.logits(states).float().cpu(), model.boxes(states).float().cpu()
                 loss += float(set_loss(logits, boxes, batch.objects))
-                likely, label = logits.double().softmax(-1)[..., :-1].max(-1)
+                likely, label = probabilities(logits.double())[..., :-1].max(-1)
                 corners.append(to_corners(boxes).double().flatten(0, 1).numpy())
                 labels.append(label.flatten().numpy())
                 confidence.append(likely.flatten().numpy())
@@ -69,7 +69,7 @@ class FoundObjects:
         """For each picture the boxes of which the model is sure, the surest first, and how sure it is."""
         with torch.inference_mode():
             states = model(pictures)
-            likely, label = model.logits(states).double().softmax(-1)[..., :-1].max(-1)
+            likely, label = probabilities(model.logits(states).double())[..., :-1].max(-1)
             corners = to_corners(model.boxes(states).double()).clamp(0, 1)
         found = []
         for p, c, b in zip(likely.cpu(), label.cpu().tolist(), corners.cpu().tolist(), strict=True):

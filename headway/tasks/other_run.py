@@ -10,8 +10,9 @@ from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_json, read_tensors
 from headway.models.build import build_model
 from headway.models.weights import load_tensors
-from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
+from headway.tasks.folder import MEMBERS, WEIGHTS, is_published, require_start, require_weights
 from headway.tasks.names import data_class, read_task_name, task_class
+from headway.tasks.published_bert import open_bert
 from headway.tasks.task import Base
 
 NEEDLESS = shutil.ignore_patterns(
@@ -21,7 +22,10 @@ NEEDLESS = shutil.ignore_patterns(
 
 
 def open_base(folder: Path) -> Base:
-    """The run in this folder: its task with its vocabulary, its data, and which model it is."""
+    """The run in this folder: its task with its vocabulary, its data, and which model it is. Or a BERT of Hugging Face."""
+    require_start(folder)
+    if is_published(folder):
+        return open_bert(folder)
     require_weights(folder)
     if (folder / MEMBERS).is_dir():
         hint = f"name one of its members: `{folder / MEMBERS / '1'}`."
@@ -33,14 +37,13 @@ def open_base(folder: Path) -> Base:
         model = from_json(Choice, value.get("model") if isinstance(value, dict) else None, str(path))
     except ConfigError as problem:
         raise RunError(problem.message, problem.hint) from problem
-    return Base(folder, task_class(name).load(data, folder), data, model)
+    return Base(folder, task_class(name).load(data, folder), data, model, lambda: read_tensors(folder / WEIGHTS))
 
 
 def load_model(base: Base) -> nn.Module:
     """Its model with its weights, which nothing changes any more."""
     model = build_model(base.model, base.task.sizes).eval().requires_grad_(False)
-    path = base.folder / WEIGHTS
-    load_tensors(model, read_tensors(path), path)
+    load_tensors(model, base.weights(), base.folder / WEIGHTS)
     return model
 
 

@@ -70,3 +70,9 @@ def longest_text(model: Choice, asked: int | None, usual: int) -> int:
         hint = f"choose at most {most}, or train from the beginning with another `--model.context`."
         raise UsageError(f"`--longest {asked}` is more than the {most} tokens that the model can read", hint)
     return asked or most
+
+
+def readable_length(model: Choice, longest: int) -> int:
+    """`longest` tokens with their marks, or fewer if the model can read only so many; what is longer is read in parts."""
+    context = model.options.get("context")
+    return min(longest, context) if isinstance(context, int) else longest

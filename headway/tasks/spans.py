@@ -23,7 +23,7 @@ from headway.tasks.labels import LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import default_rate, gentler, readable_length, sized
 from headway.tasks.span_scores import SEPARATOR, SpanScores
 from headway.tasks.span_windows import Window, best_answer, make_windows
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
@@ -116,19 +116,23 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         data, t = recipe.data, recipe.training
         grade = (len(corpus.train) >= 5000) + (len(corpus.train) >= 50_000)
         before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
+        chosen = recipe.model or Choice(cls.model)
+        longest = readable_length(chosen, data.longest)
         model = sized(
-            recipe.model or Choice(cls.model),
+            chosen,
             width=before if isinstance(before, int) else (128, 128, 256)[grade],
             depth=(2, 3, 4)[grade],
             inner=4,
             head_width=32,
             dropout=0.1,
+            more={"context": longest},
         )
         texts = _texts(corpus.train)
         words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
         size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
         usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
-        return Proposal(dataclasses.replace(data, vocabulary=size), model, t.batch or 32, t.rate or usual)
+        settled = dataclasses.replace(data, vocabulary=size, longest=longest)
+        return Proposal(settled, model, t.batch or 32, t.rate or usual)
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Questions], base: Base | None) -> "Spans":

@@ -16,6 +16,7 @@ from headway.core.files import write_json
 from headway.data.conll import TaggedSentences, read_conll, split_words
 from headway.data.doctor_tags import most_frequent_tags
 from headway.data.position_batches import IGNORED, TaggedBatch, TaggedBatches
+from headway.data.segments import SINGLE
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.models.reader import Reader
 from headway.tasks.answers import Predictions
@@ -24,7 +25,7 @@ from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import default_rate, gentler, readable_length, sized
 from headway.tasks.tag_scores import TagScores
 from headway.tasks.tagged_texts import collect_tagged, looks_tagged, read_held_out, write_held_out
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
@@ -124,19 +125,22 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
         grade = (words >= 20_000) + (words >= 500_000)
         narrow = grade == 2 and t.minutes is not None and t.minutes < 5
         before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
+        chosen = recipe.model or Choice(cls.model)
+        length = readable_length(chosen, data.longest + SINGLE)
         model = sized(
-            recipe.model or Choice(cls.model),
+            chosen,
             width=before if isinstance(before, int) else (64, 128, 256)[grade - narrow],
             depth=(1, 2, 3)[grade],
             inner=4,
             head_width=32,
             dropout=(0.3, 0.2, 0.1)[grade],
+            more={"context": length},
         )
         different = {word for sentence in corpus.train.words for word in sentence}
         characters = sum(len(word) + 1 for sentence in corpus.train.words for word in sentence)
         size = data.vocabulary or choose_size(data.tokens, characters, len(different))
         usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
-        settled = dataclasses.replace(data, vocabulary=size)
+        settled = dataclasses.replace(data, vocabulary=size, longest=max(1, length - SINGLE))
         return Proposal(settled, model, t.batch or (250, 500, 1000)[grade], t.rate or usual)
 
     @classmethod

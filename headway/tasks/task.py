@@ -15,7 +15,7 @@ class that fulfils `Task`. In the order in which they are called:
 What a run can be used for is said by `uses`, the verbs it serves; each is a protocol in `uses.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, Self, TypeVar
@@ -139,12 +139,13 @@ class Batches(Protocol[B_co]):
 
 @dataclass(frozen=True)
 class Base:
-    """The run that another one begins with: `--from`."""
+    """The run, or the published model, that another run begins with: `--from`."""
 
     folder: Path
     task: "AnyTask"  # as it was loaded; may be another kind of task, with a tokenizer all the same
     data: object
     model: Choice
+    weights: Callable[[], Mapping[str, Tensor]]  # reads them
 
 
 class Task(Protocol[D, C, B, M_contra]):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headway.core.errors import RunError, UsageError
 from headway.core.files import read_json, write_text
+from headway.data.bert_tokens import BertTokenizer
 from headway.data.tokens import Tokenizer
 
 
@@ -29,8 +30,9 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
 
 def load_tokenizer(path: Path) -> Tokenizer:
     value = read_json(path)  # a missing or damaged file is reported as such
+    published = isinstance(value, dict) and value.get("kind") in BertTokenizer.kinds
     try:
-        return Tokenizer.from_json(json.dumps(value))
+        return (BertTokenizer if published else Tokenizer).from_json(json.dumps(value))
     except RunError as problem:
         raise RunError(f"`{path}` is damaged: {problem.message}", problem.hint) from problem
 

@@ -8,9 +8,8 @@ from torch import nn
 from headway.core import registry
 from headway.core.config import Choice
 from headway.core.errors import UsageError
-from headway.core.files import read_tensors
 from headway.models.weights import load_fitting
-from headway.tasks.folder import HELD_OUT, WEIGHTS
+from headway.tasks.folder import HELD_OUT
 from headway.tasks.recipe import Recipe
 from headway.tasks.task import AnyTask, Base
 from headway.training.progress import Progress
@@ -35,12 +34,12 @@ def keep_base(base: Base, out: Path) -> None:
             shutil.copy(base.folder / "scores.json", out / "base" / "scores.json")
 
 
-def take_weights(model: nn.Module, base: Path, progress: Progress) -> None:
-    taken, new = load_fitting(model, read_tensors(base / WEIGHTS))
+def take_weights(model: nn.Module, base: Base, progress: Progress) -> None:
+    taken, new = load_fitting(model, base.weights())
     if not taken:
         hint = "choose the same `--model` with the same width, or leave out `--from`."
-        raise UsageError(f"no weight of `{base}` fits this model", hint)
+        raise UsageError(f"no weight of `{base.folder}` fits this model", hint)
     sizes = {name: p.numel() for name, p in model.named_parameters()}
     share = sum(size for name, size in sizes.items() if name in taken) / sum(sizes.values())
     names = ", ".join(f"`{name}`" for name in new[:6]) + (" ..." if len(new) > 6 else "")
-    progress.say(f"from `{base}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))
+    progress.say(f"from `{base.folder}`: {share:.0%} of the weights taken over" + (f"; new: {names}" if new else ""))

@@ -186,7 +186,7 @@ def _continued(
     task = kind.load(plan.data, out)
     model = _built(plan, task.sizes)
     if plan.start and not (out / FILE).exists():  # killed before its first checkpoint
-        take_weights(model, Path(plan.start), progress)
+        take_weights(model, open_base(Path(plan.start)), progress)
     return _loop(task, plan, corpus, out, model)
 
 
@@ -230,7 +230,7 @@ def _planned(
     )
     model = _built(plan, task.sizes)
     if base is not None:
-        take_weights(model, base.folder, progress)
+        take_weights(model, base, progress)
         keep_base(base, out)
     loop = _loop(task, plan, corpus, out, model)
     with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training

@@ -8,7 +8,7 @@ from headway.core import registry
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.tasks.asking import ask, find_task, task_of
-from headway.tasks.folder import WEIGHTS, require_run
+from headway.tasks.folder import WEIGHTS, require_run, require_start
 from headway.verbs.options import add_options, require_positive
 from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 
@@ -46,7 +46,10 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     p.add_argument("--model", metavar="NAME", help=about)
     p.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed gives the same run (default 1)")
     p.add_argument(
-        "--from", dest="start", metavar="RUN", help="begin with the weights and the vocabulary of another run"
+        "--from",
+        dest="start",
+        metavar="RUN",
+        help="begin with the weights and the vocabulary of another run, or of a BERT of Hugging Face",
     )
     about = "train N models from different beginnings, each with the whole budget, and average what they predict"
     p.add_argument("--ensemble", type=int, default=1, metavar="N", help=about)
@@ -71,7 +74,7 @@ def run(a: argparse.Namespace) -> int:
     }
     require_positive(a, "ensemble")
     if a.start:
-        require_run(Path(a.start))
+        require_start(Path(a.start))
     begin = str(Path(a.start).resolve()) if a.start else None
     asked = ask(a.task, data, a.model, options, training, a.seed, begin, a.device, a.precision)
     if not a.out:

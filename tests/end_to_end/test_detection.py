@@ -18,6 +18,7 @@ from headway.data.annotated_batches import AnnotatedBatches
 from headway.data.annotated_files import read_annotated
 from headway.data.picture_frame import Frame
 from headway.report.summary import summarise
+from headway.tasks.found_objects import SURE, FoundObjects
 from headway.training.loop import Loop
 from headway.training.session import resume
 
@@ -290,8 +291,13 @@ def test_damage_is_reported(trained: Path, tmp_path: Path, name: str, content: b
 
 @pytest.mark.slow
 def test_quality_on_shapes(tmp_path: Path) -> None:
-    """Pictures of 48 x 48 with one to four shapes, three minutes."""
-    more = ["--kind", "shapes", "--minutes", "3", "--quiet", "--out", str(tmp_path / "run")]
+    """Pictures of 48 x 48 with one to four shapes; a shape is shown once, not several times."""
+    more = ["--kind", "shapes", "--steps", "600", "--quiet", "--out", str(tmp_path / "run")]
     assert main(["train", "detection", *more]) == 0
-    precise = next(s for s in package.load(tmp_path / "run").scores if s.name == "AP50")
+    run = package.load(tmp_path / "run")
+    precise = next(s for s in run.scores if s.name == "AP50")
     assert precise.part == "test" and precise.value >= 0.8
+    part, batches = run.task._held_out(tmp_path / "run")["test"]  # type: ignore[attr-defined]
+    every = FoundObjects.of(run.model.eval(), part, batches, run.task.classes.names)  # type: ignore
+    shown, right = every.confidence >= SURE, every.found.right[:, 0].astype(bool)
+    assert (shown & right).sum() >= 0.8 * shown.sum() and (shown & right).sum() >= 0.75 * len(part.labels)

@@ -205,10 +205,10 @@ def test_damage_is_reported(trained: Path, tmp_path: Path, name: str, content: b
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "count", "minutes", "least"), [("sort", "5", "1.5", 0.95), ("convex_hull", "5..10", "2", 0.6)]
+    ("kind", "count", "steps", "least"), [("sort", "5", "1000", 0.95), ("convex_hull", "5..10", "600", 0.6)]
 )
-def test_quality(tmp_path: Path, kind: str, count: str, minutes: str, least: float) -> None:
-    more = ["--kind", kind, "--count", count, "--minutes", minutes, "--quiet", "--out", str(tmp_path / "run")]
+def test_quality(tmp_path: Path, kind: str, count: str, steps: str, least: float) -> None:
+    more = ["--kind", kind, "--count", count, "--steps", steps, "--quiet", "--out", str(tmp_path / "run")]
     assert main(["train", "points", *more]) == 0
     exact = next(s for s in package.load(tmp_path / "run").scores if s.name == "exact")
     assert exact.part == "test" and exact.value >= least

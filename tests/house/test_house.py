@@ -22,7 +22,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 FLOORS = [
     {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"},
     {"runs"}, {"inspect"}, {"report"},
-    {"compare"}, {"export", "recipes", "reproduce"}, {"verbs", "studio"}, {"cli", "sklearn"},
+    {"compare"}, {"recipes", "reproduce"}, {"verbs", "studio"}, {"cli", "sklearn"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "data", "layers", "models", "evaluate", "training", "inspect", "report", "lab"}
@@ -122,7 +122,7 @@ def test_core_knows_no_upper_room() -> None:
     wrong = []
     for path in (p for p in FILES if room_of(p) == "core"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and node.value in rooms - {"export", "inspect", "models", "layers"}:
+            if isinstance(node, ast.Constant) and node.value in rooms - {"inspect", "models", "layers"}:
                 wrong.append(f"{path.name}:{node.lineno}: {node.value!r}")
     assert not wrong, "\n".join(wrong)
 

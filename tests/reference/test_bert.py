@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from headway.core.errors import DataError
-from headway.export.hugging_face import load_bert, read_bert
+from headway.models.hugging_face import load_bert, read_bert
 
 V, D, H, F_, T, LAYERS = 31, 14, 2, 23, 11, 2
 CONFIG = {

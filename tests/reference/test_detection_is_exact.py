@@ -12,7 +12,7 @@ from headway.data.annotated_batches import Objects
 from headway.data.boxes import generalised_iou, iou, to_centres, to_corners
 from headway.evaluate.detection import RECALLS, THRESHOLDS, Boxes, Found, average_precision
 from headway.models.detr import DETR, Config, spread
-from headway.tasks.matching import DISTANCE, NOTHING, OVERLAP, costs, match, set_loss
+from headway.tasks.matching import DISTANCE, NOTHING, OVERLAP, costs, match, probabilities, set_loss
 
 
 def objects(counts: tuple[int, ...], seed: int = 1) -> Objects:
@@ -110,6 +110,20 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_pictures() -> None:
     torch.testing.assert_close(torch.stack(parts).sum(), set_loss(logits, boxes, true))
     only = F.cross_entropy(logits[1], torch.full((5,), 3), reduction="sum")
     torch.testing.assert_close(parts[1], 0.1 * only)
+
+
+def test_probabilities_are_frequencies() -> None:
+    """Of k queries that are equally near to an object one is matched: the loss is least where each says 1 / k."""
+    for k in (2, 3, 7):
+        logits = torch.zeros(k, 2, dtype=torch.double, requires_grad=True)
+        near = Objects(torch.full((k, 4), 0.5), torch.zeros(k, dtype=torch.long), torch.arange(k))
+        boxes = torch.full((k, k, 4), 0.5)
+        for _ in range(300):  # in picture i the query i is matched, because its p is a little higher
+            every = logits + 1e-4 * torch.eye(k, dtype=torch.double)[..., None] * torch.tensor([1.0, 0.0])
+            (gradient,) = torch.autograd.grad(set_loss(every, boxes, near), logits)
+            logits = (logits - 2.0 / k * gradient).detach().requires_grad_()
+        assert float(logits.detach().softmax(-1)[0, 0]) == pytest.approx(1 / (1 + (k - 1) / 10), abs=1e-3)
+        torch.testing.assert_close(probabilities(logits.detach())[:, 0], torch.full((k,), 1 / k).double(), rtol=0.0, atol=2e-3)
 
 
 def test_more_objects_than_queries_are_reported() -> None:

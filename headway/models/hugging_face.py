@@ -7,17 +7,18 @@
 Weights in a pickle (`pytorch_model.bin`) are refused: loading one runs whatever code is in it.
 """
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from headway.core.config import Choice, Value, from_json
-from headway.core.errors import DataError
+from headway.core.errors import DataError, RunError
 from headway.core.files import read_json, read_tensors
 from headway.models.bert import BERT, Config, Norm
-from headway.models.weights import load_fitting
+from headway.models.weights import load_fitting, saved_tensors
 
 OPTIONS = {  # ours: theirs
     "width": "hidden_size",
@@ -56,9 +57,15 @@ BLOCK = {
 HINT = "expected a folder with `config.json` and `model.safetensors` of a model of the type `bert`."
 
 
+def read_choice(folder: Path) -> Choice:
+    """The model with its sizes, from `config.json`."""
+    config = _read_config(folder)
+    return Choice("bert", {ours: config[name] for ours, name in OPTIONS.items()})
+
+
 def read_bert(folder: Path) -> tuple[Choice, dict[str, int], dict[str, Tensor]]:
     """The model, the sizes of the heads that the file holds, and the tensors under our names."""
-    config = _read_config(folder)
+    choice = read_choice(folder)
     tensors = {name: tensor.float() for name, tensor in _renamed(_read_weights(folder)).items()}
     if "embedding.weight" not in tensors:
         raise DataError(f"`{folder / 'model.safetensors'}` does not hold the weights of a BERT", HINT)
@@ -67,8 +74,8 @@ def read_bert(folder: Path) -> tuple[Choice, dict[str, int], dict[str, Tensor]]:
     sizes |= {"words": vocabulary} if "word_head.bias" in tensors else {}
     sizes |= {"next_sentence": 2} if "next_head.weight" in tensors else {}
     sizes |= {"outputs": len(tensors["head.bias"])} if "head.bias" in tensors else {}
-    options: dict[str, Value] = {ours: config[name] for ours, name in OPTIONS.items()}
-    return Choice("bert", options), sizes, tensors
+    _require_body(choice, tensors, folder)
+    return choice, sizes, tensors
 
 
 def load_bert(folder: Path, outputs: int = 0, tags: int = 0) -> BERT:
@@ -82,16 +89,29 @@ def load_bert(folder: Path, outputs: int = 0, tags: int = 0) -> BERT:
         tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("head.")}
         sizes["outputs"] = outputs
     model = BERT(from_json(Config, choice.options, str(folder)), **sizes, tags=tags)
-    new = [name for name in load_fitting(model, tensors)[1] if not name.startswith(("head.", "tag_head.", "pooler."))]
-    if new:
-        raise DataError(f"`{folder}` does not hold {', '.join(f'`{name}`' for name in new[:5])} of a BERT", HINT)
+    load_fitting(model, tensors)
     return model.eval()
+
+
+def _require_body(choice: Choice, tensors: Mapping[str, Tensor], folder: Path) -> None:
+    """Raise unless the file holds everything below the heads, in the sizes of `config.json`."""
+    with torch.device("meta"):
+        body = BERT(from_json(Config, choice.options, str(folder)), len(tensors["embedding.weight"]))
+    expected = {name: tuple(tensor.shape) for name, tensor in saved_tensors(body).items()}
+    missing = [f"`{name}`" for name in expected if name not in tensors]
+    if missing:
+        raise DataError(f"`{folder}` does not hold {', '.join(missing[:5])} of a BERT", HINT)
+    for name, shape in expected.items():
+        if tuple(tensors[name].shape) != shape:
+            found = f"{list(tensors[name].shape)}, `config.json` says {list(shape)}"
+            raise DataError(f"`{name}` of `{folder / 'model.safetensors'}` is {found}", HINT)
 
 
 def _read_config(folder: Path) -> Mapping[str, Value]:
     if not (folder / "config.json").is_file():
         raise DataError(f"there is no `config.json` in `{folder}`", HINT)
-    config = read_json(folder / "config.json")
+    with _as_data_errors():
+        config = read_json(folder / "config.json")
     if not isinstance(config, dict):
         raise DataError(f"`{folder / 'config.json'}` is not an object", HINT)
     config = {**DEFAULTS, **config}
@@ -110,7 +130,17 @@ def _read_weights(folder: Path) -> dict[str, Tensor]:
         pickled = " (`pytorch_model.bin` is a pickle: loading it would run the code in it)"
         found = pickled if (folder / "pytorch_model.bin").exists() else ""
         raise DataError(f"there is no `model.safetensors` in `{folder}`{found}", HINT)
-    return {name.removeprefix("bert."): tensor for name, tensor in read_tensors(path).items()}
+    with _as_data_errors():
+        return {name.removeprefix("bert."): tensor for name, tensor in read_tensors(path).items()}
+
+
+@contextlib.contextmanager
+def _as_data_errors() -> Iterator[None]:
+    """A damaged file is a person's own, not one of a run."""
+    try:
+        yield
+    except RunError as problem:
+        raise DataError(problem.message, HINT) from problem
 
 
 def _renamed(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
