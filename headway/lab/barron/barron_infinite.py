@@ -86,7 +86,7 @@ class BarronInfinite(Experiment):
             yield mean_is(f"mean of {self.draws} units, d = {self.d}, ‖x‖ = {length:g}", units, float(f.rise(x)))
 
     def control(self, rng: Generator) -> Checks:
-        late = self.R > self.radius - 10  # two or three swings at the end
+        late = self.radius - 10 < self.R  # two or three swings at the end
         name = f"any continuous f: error of (1 - ‖x‖²)_+, d = 5, R near {self.radius:g}"
         yield printed(at_most(name, np.max(np.abs(self.rough[late])), 0.05), "A7")
         x, w = self.x, np.linspace(-12, 12, 8001)

@@ -2,38 +2,16 @@ from fractions import Fraction
 from itertools import product
 
 from headway.lab import style
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, math, np, param
-from headway.lab.pwl1d import Pwl, pwl1d
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param
 from headway.lab.relu_net import ReluNet, add, affine, compose, random_net
+from headway.lab.tools.pieces import pieces_met, pieces_of, product_bound
 from headway.lab.tools.tents import TENT, TENT_ON_UNIT, teeth
-
-
-def product_bound(widths: tuple[int, ...]) -> int:
-    """∏ (m_ℓ + 1)."""
-    return math.prod(m + 1 for m in widths)
 
 
 def ordered(widths: tuple[int, ...]) -> bool:
     """∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, m = Σ m_ℓ, in fractions."""
     m, L = sum(widths), len(widths)
     return product_bound(widths) <= (Fraction(m, L) + 1) ** L <= Fraction(2 * m, L) ** L
-
-
-def pieces_of(net: ReluNet) -> int:
-    """Linear pieces on the line. Knots that rounding tells apart (two units that bend at one place) count once."""
-    f = pwl1d(net)
-    keep = np.append(True, np.diff(f.knots) > 1e-12 * np.maximum(1.0, np.abs(f.knots[1:])))
-    return Pwl(f.knots[keep], f.values[keep], f.left, f.right).pieces()
-
-
-def slopes_seen(net: ReluNet, x: np.ndarray) -> int:
-    """Pieces that a walk along x meets: how often the derivative, by the chain rule, changes; a lower bound without `pwl1d`."""
-    h, derivative = x[:, None], np.ones((x.size, 1))
-    for w, b in net.layers[:-1]:
-        z = h @ w.T + b
-        h, derivative = np.maximum(z, 0.0), (derivative @ w.T) * (z > 0)
-    last = (derivative @ net.layers[-1][0].T)[:, 0]
-    return 1 + int(np.sum(np.abs(np.diff(last)) > 1e-9 * max(1.0, float(np.max(np.abs(last))))))
 
 
 class PieceCount(Experiment):
@@ -62,57 +40,40 @@ class PieceCount(Experiment):
         shapes = [tuple(rng.integers(1, self.width + 1, L).tolist()) for L in depths]
         nets = [random_net([1, *shape, 1], rng) for shape in shapes]
         self.depths, self.units = depths, np.array([sum(s) for s in shapes])
-        self.pieces, self.bound = (
-            np.array([pieces_of(net) for net in nets]),
-            np.array([product_bound(s) for s in shapes]),
-        )
+        self.pieces = np.array([pieces_of(net) for net in nets])
+        self.bound = np.array([product_bound(shape) for shape in shapes])
         yield headline(at_most(f"pieces of {self.nets} random nets, ∏ (m_ℓ + 1)", self.pieces, self.bound))
-        walked = [slopes_seen(net, np.linspace(-20, 20, 801)) for net in nets]
+        walked = [pieces_met(net, np.linspace(-20, 20, 801)) for net in nets]
         yield at_most("pieces met from -20 to 20 by the chain rule, of all", walked, self.pieces, kind="EXACT")
         every = [w for L in range(1, self.layers + 1) for w in product(range(1, self.width + 1), repeat=L)]
-        yield equal(
-            f"∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, of {len(every)} shapes", sum(map(ordered, every)), len(every)
-        )
-        medians = {
-            f"L = {L}": float(np.median((self.pieces / self.bound)[depths == L])) for L in range(3, self.layers + 1)
-        }
+        yield equal("∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, shapes", sum(map(ordered, every)), len(every))
+        share = self.pieces / self.bound
+        medians = {f"L = {L}": float(np.median(share[depths == L])) for L in range(3, self.layers + 1)}
         yield at_most("far below the bound for L >= 3: median of pieces / bound", medians, 0.5)
-        yield at_most(
-            "mean of pieces / (m + 1): no more pieces than in one layer", np.mean(self.pieces / (self.units + 1)), 1.0
-        )
+        yield at_most("mean of pieces / (m + 1): as in one layer", np.mean(self.pieces / (self.units + 1)), 1.0)
         pairs = list(zip(nets[::2], nets[1::2], strict=False))[:100]
         a, b = self.pieces[: 2 * len(pairs) : 2], self.pieces[1 : 2 * len(pairs) : 2]
         yield at_most("pieces of a sum, a + b - 1", [pieces_of(add(f, g)) for f, g in pairs], a + b - 1)
         yield at_most("pieces of a composition, ab", [pieces_of(compose(f, g)) for f, g in pairs], a * b)
-        saws = {
-            f"Δ^p, widths {tent.nodes}": [teeth(p, tent) for p in range(1, self.p + 1)] for tent in (TENT, TENT_ON_UNIT)
-        }
-        self.saw = {
-            name: np.array([(product_bound(net.widths), pieces_of(net)) for net in found])
-            for name, found in saws.items()
-        }
-        yield at_most(
-            f"pieces of sawtooth nets, p <= {self.p}",
-            {name: found[:, 1] for name, found in self.saw.items()},
-            [found[:, 0] for found in self.saw.values()],
-        )
+        self.saw = {}
+        for tent in (TENT, TENT_ON_UNIT):
+            saws = [teeth(p, tent) for p in range(1, self.p + 1)]
+            counted = np.array([(product_bound(net.widths), pieces_of(net)) for net in saws])
+            self.saw[f"Δ^p, widths {tent.nodes}"] = counted
+        bounds, pieces = np.concatenate([*self.saw.values()]).T
+        yield at_most(f"pieces of sawtooth nets, ∏ (m_ℓ + 1), p <= {self.p}", pieces, bounds)
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
-        yield headline(
-            at_most(f"pieces of your net of widths {network.widths}", pieces_of(network), product_bound(network.widths))
-        )
+        bound = product_bound(network.widths)
+        yield headline(at_most(f"pieces of your net of widths {network.widths}", pieces_of(network), bound))
 
     def control(self, rng: Generator) -> Checks:
         plane = rng.normal(0, 10, (20000, 2)) @ rng.normal(size=(2, 3)) + rng.normal(size=3)
         regions = len(np.unique(plane > 0, axis=0))
         yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", regions, product_bound((3,))))
-        tents = add(
-            *[compose(TENT, affine([[1.0]], [shift])) for shift in rng.normal(size=5)], coefficients=rng.normal(size=5)
-        )
-        yield because(
-            "a unit bends three times",
-            at_most("pieces of 5 tents in one layer, 5 + 1", pieces_of(tents), product_bound((5,))),
-        )
+        tents = add(*[compose(TENT, affine([[1.0]], [b])) for b in rng.normal(size=5)], coefficients=rng.normal(size=5))
+        row = at_most("pieces of 5 tents in one layer, 5 + 1", pieces_of(tents), product_bound((5,)))
+        yield because("a unit bends three times", row)
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("pieces of Δ³ ∘ Δ³, a + b", pieces_of(teeth(6)), 2 * pieces_of(teeth(3)))
@@ -120,11 +81,9 @@ class PieceCount(Experiment):
     def plots(self) -> list[Panel]:
         deep, bins = range(2, self.layers + 1), np.linspace(0, 1, 26)
         share = [(np.log(self.pieces) / np.log(self.bound))[self.depths == L] for L in deep]
-        left = Panel("Random nets use little of the exponent", "log(pieces) / log(∏ (m + 1))", "nets").mark(
-            1.0, "bound"
-        )
+        left = Panel("Random nets use little of the exponent", "log(pieces) / log(∏ (m + 1))", "nets")
         looks = {"color": list(style.SERIES[1 : len(deep) + 1]), "label": [f"L = {L}" for L in deep]}
-        left.custom(lambda axes: axes.hist(share, bins, stacked=True, **looks)).limits(x=(0, 1.15))
+        left.custom(lambda axes: axes.hist(share, bins, stacked=True, **looks)).limits(x=(0, 1.15)).mark(1.0, "bound")
         right = Panel("Random nets and sawtooth nets", "∏ (m + 1)", "linear pieces", log="xy")
         for L in range(1, self.layers + 1):
             right.points(self.bound[self.depths == L], self.pieces[self.depths == L], f"L = {L}", size=9)

@@ -1,16 +1,9 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param
 from headway.lab.pwl1d import Pwl, pwl1d
-from headway.lab.relu_net import ReluNet, hinges, random_net
-from headway.lab.tools.tents import TENT, TENT_ON_UNIT, teeth
+from headway.lab.relu_net import random_net
+from headway.lab.tools.tents import TENT, TENT_ON_UNIT, low_tent, shallow_teeth, teeth
 
 SHALLOW = 10  # one hidden layer is built up to this p
-
-
-def shallow_teeth(p: int) -> ReluNet:
-    """Δ^p on the line with one hidden layer: a hinge at every k/2^p, 2^p + 1 of them."""
-    jumps = np.where(np.arange(2**p + 1) % 2, -2.0, 2.0) * 2**p
-    jumps[[0, -1]] /= 2
-    return hinges(np.arange(2**p + 1) / 2**p, jumps)
 
 
 def maxima(f: Pwl) -> int:
@@ -77,10 +70,9 @@ class Sawtooth(Experiment):
         yield at_most("pieces of one random hidden layer of n units, n + 1", pieces, np.arange(2, 42), kind="EXACT")
 
     def control(self, rng: Generator) -> Checks:
-        low = hinges([0, 0.5, 1], [1.8, -3.6, 1.8])
         yield because(
             "the tent is 0.9 high",
-            equal(f"pieces on [0, 1], p = {self.p}", pwl1d(teeth(self.p, low)).pieces(0, 1), 2**self.p),
+            equal(f"pieces on [0, 1], p = {self.p}", pwl1d(teeth(self.p, low_tent(0.9))).pieces(0, 1), 2**self.p),
         )
         outside = equal("the net of 2p units is Δ^p at 1.5, p = 1", float(TENT_ON_UNIT.at(1.5)), float(TENT.at(1.5)))
         yield because("x is not in [0, 1], and p = 1", outside)

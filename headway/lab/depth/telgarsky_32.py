@@ -17,10 +17,10 @@ from headway.lab.kit import (
     vacuous,
 )
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
-from headway.lab.relu_net import ReluNet, hinges
+from headway.lab.relu_net import ReluNet
 from headway.lab.tools.adam_fits import adam_fits, bent_net
 from headway.lab.tools.line_fits import GRID, best_by_pieces, best_lines
-from headway.lab.tools.tents import teeth
+from headway.lab.tools.tents import low_tent, shallow_teeth, some_teeth, teeth
 
 HALF = Pwl(np.zeros(1), np.full(1, 0.5), 0.0, 0.0)
 
@@ -29,13 +29,6 @@ def certificate(L: int) -> Fraction:
     """(2^{p-1} - 1 - N) 2^{-p-2}, p = L² + 2, with N the largest integer below (2·2^L / L)^L: what the counting argument proves."""
     p, N = L * L + 2, (2 * 2**L) ** L // L**L
     return Fraction(2 ** (p - 1) - 1 - N, 2 ** (p + 2))
-
-
-def follower(f: Pwl, p: int, j: int) -> ReluNet:
-    """15 units that follow f = Δ^p from (j + ½)/2^p to (j + 13½)/2^p, and are ½ elsewhere: 16 pieces."""
-    knots = (j + np.concatenate([[0.5], np.arange(1, 14), [13.5]])) / 2**p
-    slopes = np.concatenate([[0.0], np.diff(f(knots)) / np.diff(knots), [0.0]])
-    return hinges(knots, np.diff(slopes), shift=0.5)
 
 
 class Telgarsky32(Experiment):
@@ -54,9 +47,7 @@ class Telgarsky32(Experiment):
     """
 
     cost = "M"
-    L = param(
-        2, "hidden layers of the shallow nets; the deep net is the tent map applied L² + 2 times", least=2, most=3
-    )
+    L = param(2, "hidden layers of the shallow nets; f is the tent map applied L² + 2 times", least=2, most=3)
     largest = param(5, "the counting bound is computed for L = 2 … largest", least=2, most=40, small=3)
     restarts = param(20, "nets of each shape that are trained", least=2, most=100, small=4)
 
@@ -73,7 +64,7 @@ class Telgarsky32(Experiment):
         starts = {f"{2**L} units": [bent_net((2**L,), rng) for _ in range(self.restarts)]}
         starts[" + ".join(["2"] * L) + " units"] = [bent_net((2,) * L, rng) for _ in range(self.restarts)]
         nets = {name: adam_fits(f, every, rng) for name, every in starts.items()}
-        near = [follower(f, p, j) for j in rng.integers(0, 2**p - 14, self.restarts).tolist()]
+        near = [some_teeth(p, j, 15) for j in rng.integers(0, 2**p - 14, self.restarts).tolist()]
         nets["15 units"] = adam_fits(f, near, rng, rate=0.003)
         self.found = {name: [l1_distance(f, pwl1d(net)) for net in every] for name, every in nets.items()}
         most = [pwl1d(net).pieces(0, 1) for every in nets.values() for net in every]
@@ -89,47 +80,28 @@ class Telgarsky32(Experiment):
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
         yield at_most("layers of your net", len(network.widths), self.L)
         yield at_most("nodes of your net", network.nodes, 2**self.L)
-        yield headline(
-            at_least(
-                "L1 distance of your net", l1_distance(pwl1d(teeth(self.L**2 + 2)).simplified(), pwl1d(network)), 1 / 32
-            )
-        )
+        distance = l1_distance(pwl1d(teeth(self.L**2 + 2)).simplified(), pwl1d(network))
+        yield headline(at_least("L1 distance of your net", distance, 1 / 32))
 
     def control(self, rng: Generator) -> Checks:
         p, f = self.L**2 + 2, pwl1d(teeth(self.L**2 + 2)).simplified()
         height = 1 - 2.0 ** (-p - 4)
-        deep = teeth(p, hinges([0, 0.5, 1], [2 * height, -4 * height, 2 * height]))
-        lower = at_least(
-            f"L1 error of {deep.nodes} nodes, tents {height:.5g} high", l1_distance(f, pwl1d(deep)), 1 / 32
-        )
-        yield because(f"it has {p} hidden layers", lower)
-        jumps = np.where(np.arange(2**p - 2) % 2, -2.0, 2.0) * 2**p
-        jumps[[0, -1]] /= 2
-        wide = pwl1d(hinges(np.arange(2**p - 2) / 2**p, jumps))
-        yield because(
-            f"it has {2**p - 2} nodes", at_least("L1 error of all teeth but the last", l1_distance(f, wide), 1 / 32)
-        )
-        tent = pwl1d(teeth(1)).simplified()
-        best = min(
-            l1_distance(tent, pwl1d(net))
-            for net in adam_fits(tent, [bent_net((2**self.L,), rng) for _ in range(8)], rng)
-        )
-        yield because(
-            "p is 1", at_least(f"L1 error of the best of 8 trained nets of {2**self.L} units to Δ", best, 1 / 32)
-        )
+        error = l1_distance(f, pwl1d(teeth(p, low_tent(height))))
+        yield because(f"it has {p} hidden layers", at_least(f"L1 error of tents {height:.5g} high", error, 1 / 32))
+        error = l1_distance(f, pwl1d(shallow_teeth(p, 2**p - 1)))
+        yield because(f"it has {2**p - 1} nodes", at_least("L1 error of all teeth but the last", error, 1 / 32))
+        tent, starts = pwl1d(teeth(1)).simplified(), [bent_net((2**self.L,), rng) for _ in range(8)]
+        error = min(l1_distance(tent, pwl1d(net)) for net in adam_fits(tent, starts, rng))
+        yield because("p is 1", at_least(f"L1 error of the best of 8 nets of {2**self.L} units", error, 1 / 32))
         one = at_least("the least L1 error that counting proves, L = 1", certificate(1), Fraction(1, 32))
         yield vacuous(because("L is 1", one), "A10")
 
     def plots(self) -> list[Panel]:
-        x = np.linspace(0, 1, 2049)
-        left = Panel("The deep net, and what 16 lines can do", "x", "value").curve(
-            x, self.f(x), f"f = Δ^{self.L**2 + 2}"
-        )
+        x, name = np.linspace(0, 1, 2049), f"f = Δ^{self.L**2 + 2}"
+        left = Panel("The deep net, and what 16 lines can do", "x", "value").curve(x, self.f(x), name)
         for i, j in pairwise(self.ends):
             t, (a, b) = np.array([i % 4, i % 4 + j - i]) / GRID, self.lines[i % 4, j - i]
-            left.custom(
-                lambda axes, x=t + (i - i % 4) / GRID, y=a + b * t: axes.plot(x, y, color="#e69f00", linewidth=2.4)
-            )
+            left.target(t + (i - i % 4) / GRID, a + b * t, "" if j < GRID else "16 lines")
         right = Panel("No small net comes near", "linear pieces", "∫ |f - g|")
         if self.errors.size:
             right.curve(np.arange(1, self.errors.size + 1), self.errors, "best lines")

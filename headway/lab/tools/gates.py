@@ -1,10 +1,11 @@
-"""Squaring and multiplication by deep nets (Yarotsky 2017, propositions 2 and 3, https://arxiv.org/abs/1610.01145)."""
+"""Squaring, deep and with one hidden layer, and multiplication (Yarotsky 2017, propositions 2 and 3, https://arxiv.org/abs/1610.01145)."""
 
 from typing import Any
 
 import numpy as np
 
-from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
+from headway.lab.pwl1d import Pwl
+from headway.lab.relu_net import ReluNet, affine, compose, hinges, side_by_side
 from headway.lab.tools.tents import TENT
 
 
@@ -23,6 +24,20 @@ def square_net(m: int, tent: ReluNet = TENT, base: float = 4.0) -> ReluNet:
 
     inner = [(np.vstack([np.outer(w, onward(s)[0]), onward(s)[1]]), np.append(b, 0.0)) for s in range(1, m)]
     return ReluNet((first, *inner, (onward(m)[1:], [0.0])))
+
+
+def shallow_square(N: int) -> ReluNet:
+    """The best N pieces: chords at k/N, lowered by 1/(8N²). One hidden layer of N units, on [0, 1]."""
+    h = 1 / N
+    return hinges(np.arange(N) / N, np.append(h, np.full(N - 1, 2 * h)), shift=-h * h / 8)
+
+
+def sup_to_square(f: Pwl) -> float:
+    """max |f - x²| on [0, 1], exactly: on a piece of slope a it is attained at an end or where 2x = a."""
+    t = np.unique(np.concatenate([[0.0, 1.0], f.knots[(f.knots > 0) & (f.knots < 1)]]))
+    turn = np.clip(np.diff(f(t)) / np.diff(t) / 2, t[:-1], t[1:])
+    x = np.concatenate([t, turn])
+    return float(np.max(np.abs(f(x) - x * x)))
 
 
 def absolute(rows: Any) -> ReluNet:
