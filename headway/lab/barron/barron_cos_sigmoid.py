@@ -1,41 +1,18 @@
-"""A cosine unit as a sum of threshold units, whatever its frequency."""
-
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
 from headway.lab.certified import certified_sup
-from headway.lab.checks import Check, at_most, equal, printed
-from headway.lab.old import Experiment
-from headway.lab.tools.curves import Curve as Target
-from headway.lab.tools.staircase import Staircase, staircase
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, math, np, param, printed
+from headway.lab.tools.curves import Curve
+from headway.lab.tools.staircase import Staircase, staircase, units_for
 
 
-@dataclass(frozen=True)
-class Config:
-    norms: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0)  # the lengths ‖w‖ of the frequency
-    constants: tuple[float, ...] = (0.5, 2.0, 8.0)  # the Barron constants C
-    epsilons: tuple[float, ...] = (0.1, 0.01)  # the errors ε to reach
-    phases: int = 4  # phases b: π/2, where the cosine is steepest at 0, and random ones
-
-    def __post_init__(self) -> None:
-        require((all(w > 0 for w in self.norms), "every ‖w‖ > 0"), (all(C > 1e-3 for C in self.constants), "every C > 0.001"))
-        require((all(0 < e < 0.5 for e in self.epsilons), "every ε is between 0 and ½"), (self.phases >= 1, "phases >= 1"))
-
-
-def unit(C: float, norm: float, b: float) -> Target:
-    """h(y) = (C/‖w‖) (cos(b + ‖w‖y) - cos b), with u = (y + 1)/2 from [0, 1] in place of y from [-1, 1]; it turns where the sine is 0."""
+def unit(C: float, norm: float, b: float) -> Curve:
+    """h(y) = (C/‖w‖) (cos(b + ‖w‖y) - cos b) as a function of u = (y + 1)/2 in [0, 1]; it turns where the sine is 0."""
     k = np.arange(math.ceil((b - norm) / math.pi), math.floor((b + norm) / math.pi) + 1)
     turns = ((k * math.pi - b) / norm + 1) / 2
-    return Target(f"‖w‖ = {norm:g}", lambda u: C / norm * (np.cos(b + norm * (2 * u - 1)) - math.cos(b)), turns)
+    return Curve(f"‖w‖ = {norm:g}", lambda u: C / norm * (np.cos(b + norm * (2 * u - 1)) - math.cos(b)), turns)
 
 
 def sigmoids(stairs: Staircase, kappa: float, u: np.ndarray) -> np.ndarray:
-    """Every threshold 1{u >= b_i} becomes a sigmoid of steepness κ; the first unit, a constant on [0, 1], moves one step to the left."""
+    """Every 1{u >= b_i} becomes a sigmoid of steepness κ; the first unit, a constant on [0, 1], moves one step to the left."""
     from scipy.special import expit
 
     b = stairs.b.copy()
@@ -43,14 +20,15 @@ def sigmoids(stairs: Staircase, kappa: float, u: np.ndarray) -> np.ndarray:
     return expit(kappa * (u[:, None] - b)) @ stairs.a
 
 
-def smooth_error(target: Target, C: float, m: int, epsilon: float) -> float:
-    """A certified sup |h - Σ a_i σ(κ(u - b_i))| with κ such that the tails of all units, at most 3C σ(-κ/2m), weigh no more than ε.
+def smooth_error(curve: Curve, C: float, m: int, epsilon: float) -> float:
+    """A certified sup |h - Σ a_i σ(κ(u - b_i))|, κ such that the tails of all units, at most 3C σ(-κ/2m), weigh no more than ε.
 
     Slope of the sum: at most max |a_i| (κ/4 + m) inside, because κσ' is a bump of height κ/4 and area 1 seen at spacing 1/m.
     """
-    stairs, kappa = staircase(target.g, m, 0.5), 2 * m * math.log(3 * C / epsilon)
-    lip = 2 * C + float(np.max(np.abs(stairs.a[1:]), initial=0.0)) * (kappa / 4 + m) + abs(stairs.a[0]) * kappa * math.exp(-kappa / m)
-    return certified_sup(lambda u: target.g(u) - sigmoids(stairs, kappa, u), lip, 0.0, 1.0, 0.05).high
+    stairs, kappa = staircase(curve, m, 0.5), 2 * m * math.log(3 * C / epsilon)
+    inside = float(np.max(np.abs(stairs.a[1:]), initial=0.0)) * (kappa / 4 + m)
+    lip = 2 * C + inside + abs(float(stairs.a[0])) * kappa * math.exp(-kappa / m)
+    return certified_sup(lambda u: curve(u) - sigmoids(stairs, kappa, u), lip, 0.0, 1.0, 0.05).high
 
 
 class BarronCosSigmoid(Experiment):
@@ -63,65 +41,56 @@ class BarronCosSigmoid(Experiment):
     is C-Lipschitz and at most C, so a staircase with values from the middles of ⌈C/ε⌉ steps errs by at most ε, and sigmoids in place of
     the steps by at most 2ε. The number of units depends on C and ε, not on ‖w‖. Near a step the sigmoid mixes two levels that are both
     within ε of h, so only the tails, Σ|a_i| σ(-κΔ/2) with steps of length Δ, are added: κ = (2/Δ) log(3C/ε) makes them at most ε.
+
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
+    https://mjt.cs.illinois.edu/dlt/
+    Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; the unit is divided by ‖w‖.
+    Also: Barron's theorem, step 3; cosine as sigmoids.
     """
 
-    lecture = "A"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3"
-    assumptions = ("‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]", "the unit is divided by ‖w‖")
-    errata = ("A8",)
-    aliases = ("Barron's theorem, step 3", "cosine as sigmoids")
-    panels = 2
-    small = {"epsilons": (0.1,), "phases": 2}
+    norms = param((0.1, 1.0, 10.0, 100.0), "the lengths ‖w‖ of the frequency", least=0.01, most=1000.0)
+    constants = param((0.5, 2.0, 8.0), "the Barron constants C", least=0.1, most=20.0)
+    epsilons = param((0.1, 0.01), "the errors ε to reach", least=0.002, most=0.4, small=(0.1,))
+    phases = param(4, "phases b: π/2, where the cosine is steepest at 0, and random ones", least=1, most=50, small=2)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.b = np.append(math.pi / 2, rng.uniform(0, 2 * math.pi, c.phases - 1))
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(max(self.constants) / min(self.epsilons) <= 2000, "the largest C / ε must be at most 2000")]
+
+    def measure(self, rng: Generator) -> Checks:
+        self.b = np.append(math.pi / 2, rng.uniform(0, 2 * math.pi, self.phases - 1))
+        curves = {C: [unit(C, w, b) for w in self.norms for b in self.b] for C in self.constants}
         u = np.linspace(0, 1, 4001)
-        sizes, slopes = [], []
-        for C in c.constants:
-            for target in (unit(C, w, b) for w in c.norms for b in self.b):
-                ends = target.g(np.concatenate([u, target.turns[(target.turns >= 0) & (target.turns <= 1)]]))
-                sizes.append(np.max(np.abs(ends)) / C)
-                slopes.append(np.max(np.abs(np.diff(target.g(u)))) / (u[1] * 2 * C))
+        sizes = [np.max(np.abs(h(np.clip(np.append(h.turns, [0, 1]), 0, 1)))) / C for C, every in curves.items() for h in every]
         yield at_most("|h_w| / C on [-1, 1]", sizes, 1.0)
-        yield at_most("slope of h_w / C, chords", slopes, 1.0, rounding=1e-9, kind="EXACT")
-        for C in c.constants:
-            for e in c.epsilons:
-                m = math.ceil(C / e - 1e-9)
-                errors = [staircase(t.g, m, 0.5).sup_error(t) for t in (unit(C, w, b) for w in c.norms for b in self.b)]
-                yield equal(f"threshold units, C = {C:g}, ε = {e:g}", staircase(unit(C, 1, 0).g, m, 0.5).b.size, m)
-                yield at_most(f"sup error, C = {C:g}, ε = {e:g}, {m} units, every ‖w‖", errors, e, rounding=1e-12)
-        for C in c.constants:
-            e = c.epsilons[0]
-            smooth = [smooth_error(unit(C, w, self.b[0]), C, math.ceil(C / e - 1e-9), e) for w in c.norms]
-            yield at_most(f"sigmoids: sup error <= 2ε, C = {C:g}, ε = {e:g}, every ‖w‖", smooth, 2 * e)
-        e, C, w = c.epsilons[-1], c.constants[-1], c.norms[-1]
-        smoothest = smooth_error(unit(C, w, self.b[0]), C, math.ceil(C / e - 1e-9), e)
-        yield at_most(f"sigmoids: C = {C:g}, ε = {e:g}, ‖w‖ = {w:g}", smoothest, 2 * e)
+        chords = [np.max(np.abs(np.diff(h(u)))) / (2 * u[1] * C) for C, every in curves.items() for h in every]
+        yield at_most("slopes of 4000 chords of h_w / C", chords, 1.0, rounding=1e-9, kind="EXACT")
+        cases = [(C, e, int(units_for(C, np.array(e)))) for C in self.constants for e in self.epsilons]
+        errors = {f"C = {C:g}, ε = {e:g}, {m} units": [staircase(h, m, 0.5).sup_error(h) / e for h in curves[C]] for C, e, m in cases}
+        yield headline(at_most("sup error of ⌈C/ε⌉ thresholds / ε, every ‖w‖ and b", errors, 1.0, rounding=1e-12))
+        few = [case for case in cases if case[1] == max(self.epsilons)]
+        smooth = {f"C = {C:g}": [smooth_error(unit(C, w, self.b[0]), C, m, e) / (2 * e) for w in self.norms] for C, e, m in few}
+        yield at_most(f"sigmoids: certified sup error / 2ε, ε = {max(self.epsilons):g}, every ‖w‖", smooth, 1.0)
+        C, e, m = max(cases, key=lambda case: case[2])
+        hardest = smooth_error(unit(C, max(self.norms), self.b[0]), C, m, e)
+        yield at_most(f"sigmoids: the same for C = {C:g}, ε = {e:g}, ‖w‖ = {max(self.norms):g}", hardest / (2 * e), 1.0)
         self.m = np.unique(np.logspace(0.7, 3, 14).astype(int))
-        targets = {w: unit(2.0, w, self.b[0]) for w in c.norms}
-        self.curves = {w: [staircase(t.g, int(m), 0.5).sup_error(t) for m in self.m] for w, t in targets.items()}
-        yield at_most("sup error <= C/m, m = 5 … 1000, C = 2", np.array(list(self.curves.values())), 2 / self.m, rounding=1e-12)
+        self.errors = {h.name: [staircase(h, int(m), 0.5).sup_error(h) for m in self.m] for h in (unit(2.0, w, self.b[0]) for w in self.norms)}
+        yield at_most("C = 2: sup error of m thresholds, C/m, m = 5 … 1000", self.errors, 2 / self.m, rounding=1e-12)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        C, e = max(*c.constants, 8.0), c.epsilons[-1]
-        target = unit(C, 1.0, math.pi / 2)
-        m = math.ceil(1 / e - 1e-9)
-        yield printed(at_most(f"⌈1/ε⌉ = {m} units, without C = {C:g}", staircase(target.g, m, 0.5).sup_error(target), e), "A8")
-        fast, m = unit(100 * C, 100.0, math.pi / 2), math.ceil(C / e - 1e-9)  # C cos(100 y + b): not divided by ‖w‖
-        yield at_most(f"not divided by ‖w‖ = 100, {m} units", staircase(fast.g, m, 0.5).sup_error(fast), e)
+    def control(self, rng: Generator) -> Checks:
+        C, e = max(*self.constants, 8.0), min(self.epsilons)
+        h, m = unit(C, 1.0, math.pi / 2), int(units_for(1.0, np.array(e)))
+        yield printed(at_most(f"C = {C:g}: sup error of ⌈1/ε⌉ = {m} units", staircase(h, m, 0.5).sup_error(h), e), "A8")
+        self.fast, m = unit(100 * C, 100.0, math.pi / 2), int(units_for(C, np.array(e)))
+        row = at_most(f"C cos(100y + π/2): sup error of {m} units", staircase(self.fast, m, 0.5).sup_error(self.fast), e)
+        yield because("the unit is not divided by ‖w‖", row)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        u, target = np.linspace(0, 1, 500), unit(2.0, 10.0, self.b[0])
-        stairs = staircase(target.g, 20, 0.5)
-        axes[0].plot(2 * u - 1, target.g(u), **style.TARGET, label="h, C = 2, ‖w‖ = 10")
-        axes[0].plot(2 * u - 1, stairs(u), **style.CURVE, label="20 thresholds")
-        axes[0].plot(2 * u - 1, sigmoids(stairs, 40 * math.log(60), u), **style.CURVE | {"color": style.ORANGE}, label="20 sigmoids")
-        axes[0].set(title="One cosine unit", xlabel="y = <w,x>/‖w‖", ylabel="h(y)", ylim=(-0.3, 0.45), xticks=[-1, -0.5, 0, 0.5, 1])
-        for i, (w, errors) in enumerate(self.curves.items()):
-            axes[1].loglog(self.m, errors, **style.series(i), label=f"‖w‖ = {w:g}")
-        axes[1].loglog(self.m, 2 / self.m, **style.BOUND, label="C/m")
-        axes[1].set(title="The frequency does not matter (C = 2)", xlabel="threshold units m", ylabel="sup error")
-        for panel in axes:
-            panel.legend()
+    def plots(self) -> list[Panel]:
+        u, h = np.linspace(0, 1, 500), unit(2.0, 10.0, self.b[0])
+        stairs = staircase(h, 20, 0.5)
+        left = Panel("One cosine unit, C = 2, ‖w‖ = 10", "y = ⟨w,x⟩/‖w‖", "value").target(2 * u - 1, h(u), "h(y)")
+        left.curve(2 * u - 1, {"20 thresholds": stairs(u), "20 sigmoids": sigmoids(stairs, 40 * math.log(60), u)})
+        right = Panel("The frequency does not matter (C = 2)", "threshold units m", "sup error", log="xy")
+        right.series(self.m, self.errors).bound(self.m, 2 / self.m, "C/m")
+        raw = unit(200.0, 100.0, math.pi / 2)
+        return [left, right.control(self.m, [staircase(raw, int(m), 0.5).sup_error(raw) for m in self.m], "not divided by ‖w‖ = 100")]

@@ -1,56 +1,31 @@
-"""Barron's theorem from beginning to end: one hidden layer of threshold units."""
-
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.barron.barron_gaussian import barron_constant
-from headway.lab.barron.barron_subsample import slope_error
-from headway.lab.barron.frequencies import ball
-from headway.lab.barron.step_units import draw, rise
-from headway.lab.checks import Check, at_most, close, mean_is, slope, vacuous
-from headway.lab.old import Experiment
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    headline,
+    math,
+    mean_is,
+    np,
+    param,
+    slope,
+    vacuous,
+)
+from headway.lab.tools.gaussians import Gaussian, ball, net_errors, steps
 
 STEEP = 400.0  # κ of the sigmoids σ(κ(y - t)) that replace the steps
+GREEDY = 256  # units of the greedy net
 
 
-@dataclass(frozen=True)
-class Config:
-    dimensions: tuple[int, ...] = (2, 10, 30)  # the dimensions d
-    sizes: tuple[int, ...] = (16, 64, 256, 1024)  # the numbers n of hidden units, increasing
-    draws: int = 50  # independent nets for each d
-    points: int = 1000  # where the error is averaged, uniform in the ball
-    radius: float = 2.0  # of the larger ball that is tried in d = 10
-    shift: float = 0.5  # ‖c‖ of the target exp(-‖x - c‖²/2)
-
-    def __post_init__(self) -> None:
-        require((len(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "four or more sizes, increasing"))
-        require((self.draws >= 10 and self.points >= 100, "draws >= 10 and points >= 100"), (self.radius >= 1.5, "radius >= 1.5"))
-
-
-def errors(
-    c: Config, x: np.ndarray, rng: np.random.Generator, radius: float = 1.0, kappa: float | None = None, phase: float = 1.0
-) -> np.ndarray:
-    """The mean of (f - f_n)² over the points, of shape (draws, sizes); a larger net contains the smaller ones of the same draw."""
-    average = np.array([[(i < n) / n for n in c.sizes] for i in range(c.sizes[-1])], dtype=np.float32)
-    nets = (draw(c.sizes[-1], x.shape[1], phase * c.shift, rng, radius)(x, kappa) @ average for _ in range(c.draws))
-    return np.stack([np.mean((net - rise(x, c.shift)[:, None]) ** 2, axis=0) for net in nets])
-
-
-def greedy(units: np.ndarray, target: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """f_n = (1 - 1/n) f_{n-1} + g_n/n with the best g_n among the columns; the choices, and the squared error for every n."""
-    f, chosen, error, power = np.zeros(len(target)), [], [], np.sum(units.astype(float) ** 2, axis=0)
-    for n in range(1, most + 1):
-        rest = target - (1 - 1 / n) * f
-        best = int(np.argmin(power / n**2 - 2 / n * (rest @ units)))
-        f = (1 - 1 / n) * f + units[:, best] / n
-        chosen.append(best)
-        error.append(float(np.mean((target - f) ** 2)))
-    return np.array(chosen), np.array(error)
+def greedy(units: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """f_n = (1 - 1/n) f_{n-1} + g_n/n with the best g_n among the columns: which columns."""
+    total, chosen, power = np.zeros(len(target)), [], np.sum(units**2, axis=0)
+    for n in range(1, GREEDY + 1):
+        chosen.append(int(np.argmin(power / n**2 - 2 / n * ((target - total / n) @ units))))
+        total += units[:, chosen[-1]]
+    return np.array(chosen)
 
 
 class BarronEndToEnd(Experiment):
@@ -63,77 +38,85 @@ class BarronEndToEnd(Experiment):
 
     A unit is unbiased, because h_w(y) = ∫_0^y h_w'(t) dt, and at most 2rC. For the Lebesgue measure the bound is multiplied by the volume
     of the ball. Steep sigmoids do as well as steps, and so does the greedy choice f_n = (1 - 1/n) f_{n-1} + g_n/n (Jones, Barron).
+
+    Notes: A, C. Source: Barron 1993, theorem 1, https://doi.org/10.1109/18.256500; Jones 1992, https://doi.org/10.1214/aos/1176348546
+    Assumes: C is finite; μ is a probability measure on the ball of radius r; sigmoids may be arbitrarily steep.
+    Deviates: the expectation is estimated by a mean over draws; greedy chooses among 2000 units.
+    Also: Barron's theorem; dimension-free approximation rate.
     """
 
-    lecture = "A, C"
-    kinds = ("BOUND", "RATE")
     cost = "M"
-    source = "Barron 1993, theorem 1, https://doi.org/10.1109/18.256500; Jones 1992, https://doi.org/10.1214/aos/1176348546"
-    assumptions = ("C is finite", "μ is a probability measure on the ball of radius r", "sigmoids may be arbitrarily steep")
-    errata = ("A5", "C23")
-    aliases = ("Barron's theorem", "dimension-free approximation rate")
-    panels = 2
-    small = {"draws": 12, "points": 300, "dimensions": (2, 30)}
+    dimensions = param((2, 10, 30), "the dimensions d", least=1, most=200, small=(2, 30))
+    sizes = param((16, 64, 256, 1024), "the numbers n of hidden units", least=4, most=4096, count=4, small=(8, 32, 128, 512))
+    draws = param(100, "independent nets for each d", least=50, most=500)
+    points = param(500, "of the ball, each with the same mass in μ", least=100, most=4000, small=100)
+    radius = param(2.0, "of the larger ball that is tried in d = 10", least=1.5, most=5.0)
+    shift = param(0.5, "‖c‖ of the target exp(-‖x - c‖²/2)", least=0.4, most=2.0)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        n = np.array(c.sizes)
-        self.errors: dict[int, np.ndarray] = {}
-        for d in c.dimensions:
-            x, bound = ball(c.points, d, rng), (2 * barron_constant(d)) ** 2 / n
-            self.errors[d] = errors(c, x, rng)
-            mean, spread = self.errors[d].mean(axis=0), self.errors[d].std(axis=0, ddof=1) / math.sqrt(c.draws)
-            yield at_most(f"mean error <= (2C)²/n, d = {d}", mean, bound)
-            yield at_most(f"best of {c.draws} draws <= (2C)²/n, d = {d}", self.errors[d].min(axis=0), bound)
-            yield slope(f"error against n, d = {d}", n, mean, -1.0, max(0.15, 4 * slope_error(n, spread / mean)), r2=0.95)
-            one = draw(10 * c.points, d, c.shift, rng)
-            yield mean_is(f"one unit is unbiased, d = {d}", one(x[:1]), float(rise(x[:1], c.shift)[0]))
-            size = float(np.max(np.abs(one(x[:50]))))
-            yield at_most(f"one unit <= 2C, d = {d}", size, 2 * barron_constant(d), rounding=1e-6, kind="EXACT")
-        x, self.bound = ball(c.points, 10, rng), (2 * barron_constant(10)) ** 2 / n
-        self.others = {"sigmoids": errors(c, x, rng, kappa=STEEP).mean(axis=0)}
-        yield at_most(f"sigmoids of steepness {STEEP:g}: mean error, d = 10", self.others["sigmoids"], self.bound)
-        pool = draw(2000, 10, c.shift, rng)
-        seen = pool(x[: c.points // 2])
-        chosen, self.path = greedy(seen, rise(x[: c.points // 2], c.shift), 256)
-        again = np.mean((seen[:, chosen].astype(float).mean(axis=1) - rise(x[: c.points // 2], c.shift)) ** 2)
-        yield close("greedy: f_n is the mean of its n units, n = 256", self.path[-1], float(again), 1e-6)
-        most = (2 * barron_constant(10)) ** 2 / np.arange(1, 257)
-        yield at_most("greedy: error on its points <= (2C)²/n, n <= 256, d = 10", self.path, most)
-        fresh = np.mean((pool(x[c.points // 2 :])[:, chosen].mean(axis=1) - rise(x[c.points // 2 :], c.shift)) ** 2)
-        yield at_most("greedy: error on other points, n = 256, d = 10", float(fresh), most[-1])
-        r, wide = c.radius, errors(c, c.radius * x, rng, radius=c.radius).mean(axis=0)
-        yield at_most(f"ball of radius r = {r:g}: mean error <= (2rC)²/n, d = 10", wide, (r**2) * self.bound)
-        far, one = np.array([[r, 0.0]]), draw(40 * c.points, 2, c.shift, rng, r)
-        yield mean_is(f"ball of radius r = {r:g}: one unit is unbiased at ‖x‖ = r, d = 2", one(far), float(rise(far, c.shift)[0]))
-        square = rng.uniform(-1, 1, (2 * c.points, 2))  # the integral over the disc as 4 times the mean over the square
-        inside = square[np.sum(square**2, axis=1) <= 1]
-        lebesgue = 4 * len(inside) / len(square) * errors(c, inside, rng).mean(axis=0)
-        yield at_most("Lebesgue measure: error <= π (2C)²/n, d = 2", lebesgue, math.pi * (2 * barron_constant(2)) ** 2 / n)
-        self.lebesgue = float(math.pi**5 / 120 * r**10 * wide[-1])  # the volume of a ball in ten dimensions is π⁵ r¹⁰ / 5!
+    def conditions(self) -> list[tuple[bool, str]]:
+        work = len(self.dimensions) * max(self.sizes) * self.draws * self.points
+        return [
+            (work <= 2 * 10**9, "dimensions, largest size, draws and points multiply to more than 2·10⁹"),
+            (max(self.dimensions) >= 20, "the largest dimension must be at least 20, or C² is too close to 1 for the control"),
+            (max(self.sizes) >= 16 * min(self.sizes), "the largest size must be 16 times the smallest"),
+        ]
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        n, d = c.sizes[-1], c.dimensions[-1]
-        bound = (2 * c.radius * barron_constant(10)) ** 2 / n
-        yield vacuous(at_most(f"Lebesgue measure without the volume, d = 10, r = {c.radius:g}", self.lebesgue, bound), "A5")
-        yield vacuous(at_most(f"O(1/n) without C, constant 1, d = {d}", float(self.errors[d][:, -1].mean()), 1 / n), "C23")
-        without = errors(c, ball(c.points, 2, rng), rng, phase=0.0).mean(axis=0)
-        yield slope("the phase b_w left out: error against n, d = 2", c.sizes, without, -1.0, 0.15)
+    def nets(self, x: np.ndarray, rng: Generator, r: float = 1.0, kappa: float | None = None, phase: float = 1.0) -> np.ndarray:
+        """∫ (f - f_n)² dμ for each draw and size; μ gives equal mass to the points x."""
+        f = Gaussian(x.shape[1], shift=self.shift)
+        draw = lambda x, n, rng: steps(f, n, rng, r, phase)(x, kappa)  # noqa: E731
+        return net_errors(draw, f, x, tuple(self.n.tolist()), self.draws, rng).mean(axis=1)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        n = np.array(c.sizes)
-        for i, (d, values) in enumerate(self.errors.items()):
-            look, mean = style.series(i), values.mean(axis=0)
-            axes[0].loglog(n, mean, **look, label=f"d = {d}")
-            axes[0].loglog(n, (2 * barron_constant(d)) ** 2 / n, **style.BOUND | {"color": look["color"]}, label=f"(2C)²/n, d = {d}")
-            grid = style.CONTROL | {"marker": "", "color": look["color"]}
-            axes[0].loglog(n, mean[0] * (n / n[0]) ** (-2 / d), **grid, label=f"a grid, n^(-2/{d})")
-        axes[0].set(title="The rate does not depend on d", xlabel="hidden units n", ylabel="∫ (f - f_n)² dμ", ylim=(1e-4, 1e6))
-        axes[0].legend(ncols=2, fontsize=8.5, loc="upper right")
-        shown = self.errors.get(10, next(iter(self.errors.values())))
-        axes[1].loglog(n, shown.mean(axis=0), **style.series(0), label="steps, mean")
-        axes[1].loglog(n, shown.min(axis=0), **style.series(4), label=f"steps, best of {c.draws}")
-        axes[1].loglog(n, self.others["sigmoids"], **style.series(1) | {"linestyle": "none"}, label="sigmoids, mean")
-        axes[1].loglog(np.arange(1, 257)[15:], self.path[15:], **style.CURVE | {"color": style.GREEN}, label="greedy")
-        axes[1].loglog(n, self.bound, **style.BOUND, label="(2C)²/n")
-        axes[1].set(title="Ten dimensions", xlabel="hidden units n", ylabel="∫ (f - f_n)² dμ", ylim=(1e-4, 1e3))
-        axes[1].legend(loc="upper right", ncols=2)
+    def measure(self, rng: Generator) -> Checks:
+        self.n, self.bound = np.array(sorted(self.sizes)), {d: (2 * Gaussian(d).C) ** 2 for d in (2, 10, *self.dimensions)}
+        self.errors = {d: self.nets(ball(self.points, d, rng), rng) for d in self.dimensions}
+        means = {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()}
+        yield headline(at_most("mean error, (2C)²/n", means, [self.bound[d] / self.n for d in self.errors]))
+        for name, mean in means.items():
+            yield slope(f"error against n, {name}", self.n, mean, -1.0, 0.15)
+        largest = {}
+        for f in (Gaussian(d, shift=self.shift) for d in self.dimensions):
+            largest[f"d = {f.d}"] = float(np.max(np.abs(steps(f, 2000, rng)(ball(50, f.d, rng))))) / (2 * f.C)
+        yield at_most("one unit, as a share of 2C", largest, 1.0, kind="EXACT")
+        x, f = ball(2 * self.points, 10, rng), Gaussian(10, shift=self.shift)
+        half, other = x[: self.points], x[self.points :]
+        self.smooth = self.nets(half, rng, kappa=STEEP).mean(axis=0)
+        yield at_most(f"sigmoids of steepness {STEEP:g}: mean error, d = 10", self.smooth, self.bound[10] / self.n)
+        pool, n = steps(f, 2000, rng), np.arange(1, GREEDY + 1)
+        chosen = greedy(pool(half), f.rise(half))
+        seen, fresh = (np.cumsum(pool(p)[:, chosen], axis=1) / n - f.rise(p)[:, None] for p in (half, other))
+        self.path = np.mean(seen**2, axis=0)
+        yield at_most(f"greedy: error on its points, n <= {GREEDY}, d = 10", self.path, self.bound[10] / n)
+        yield at_most(f"greedy: error on other points, n <= {GREEDY}, d = 10", np.mean(fresh**2, axis=0), self.bound[10] / n)
+        r, wide = self.radius, self.nets(self.radius * half, rng, r=self.radius).mean(axis=0)
+        yield at_most(f"radius r = {r:g}: mean error, (2rC)²/n, d = 10", wide, r**2 * self.bound[10] / self.n)
+        self.lebesgue = math.pi**5 / 120 * r**10 * wide[-1]  # the volume of a ball in ten dimensions is π⁵ r¹⁰ / 5!
+
+    def sample(self, rng: Generator) -> Checks:
+        for d, r in sorted({(min(self.dimensions), 1.0), (max(self.dimensions), 1.0), (2, self.radius)}):
+            f, x = Gaussian(d, shift=self.shift), np.append(0.9 * r, np.zeros(d - 1))
+            units = steps(f, 20_000, rng, r)(x[None])
+            yield mean_is(f"one unit is unbiased, d = {d}, r = {r:g}", units, float(f.rise(x)))
+
+    def control(self, rng: Generator) -> Checks:
+        n, d = int(self.n[-1]), max(self.dimensions)
+        bound = self.radius**2 * self.bound[10] / n
+        volume = at_most(f"∫ (f - f_n)² dx over the ball, d = 10, r = {self.radius:g}", self.lebesgue, bound)
+        yield vacuous(because("the volume of the ball is not 1", volume), "A5")
+        alone = at_most(f"O(1/n) with the constant 1, d = {d}, n = {n}", float(self.errors[d][:, -1].mean()), 1 / n)
+        yield vacuous(because("C is left out, which grows with d", alone), "C23")
+        without = self.nets(ball(self.points, 2, rng), rng, phase=0.0).mean(axis=0)
+        yield because("b_w is not the phase of f̂", slope("error against n, d = 2, b_w = 0", self.n, without, -1.0, 0.15))
+
+    def plots(self) -> list[Panel]:
+        left = Panel("The rate does not depend on d", "hidden units n", "∫ (f - fₙ)² dμ", log="xy")
+        left.series(self.n, {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()})
+        for d in self.errors:
+            left.bound(self.n, self.bound[d] / self.n, f"(2C)²/n, d = {d}")
+        d, mean = max(self.errors), self.errors[max(self.errors)].mean(axis=0)
+        left.control(self.n, mean[0] * (self.n / self.n[0]) ** (-2 / d), f"grids: n^(-2/{d})")
+        right = Panel("Steps, sigmoids and a greedy choice", "hidden units n", "∫ (f - fₙ)² dμ, d = 10", log="xy")
+        if 10 in self.errors:
+            right.series(self.n, {"steps, mean": self.errors[10].mean(axis=0), "steps, best draw": self.errors[10].min(axis=0)})
+        right.series(self.n, self.smooth, "sigmoids, mean").curve(np.arange(4, GREEDY + 1), self.path[3:], "greedy")
+        return [left, right.bound(self.n, self.bound[10] / self.n, "(2C)²/n")]

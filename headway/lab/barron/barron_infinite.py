@@ -1,45 +1,35 @@
-"""A function with an integrable transform as an infinitely wide net of cosines."""
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    close,
+    headline,
+    math,
+    mean_is,
+    np,
+    param,
+    printed,
+)
+from headway.lab.tools.gaussians import Gaussian
+from headway.lab.tools.radial import fourier, sphere, wave
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_most, close, mean_is, printed
-from headway.lab.old import Experiment
-
-SPHERE = 8 * math.pi**2 / 3  # area of the unit sphere in five dimensions
-
-
-@dataclass(frozen=True)
-class Config:
-    widths: tuple[float, ...] = (0.5, 1.0, 2.0)  # the standard deviations σ of the Gaussians on the line
-    d: int = 5  # dimension of the Gaussian that is integrated by chance
-    sigma: float = 1.0  # its standard deviation σ
-    draws: int = 100000  # of w ~ N(0, σ^{-2} I), for each seed
-    radius: float = 400.0  # how far the transform of the tent in five dimensions is integrated
-
-    def __post_init__(self) -> None:
-        require((all(0.1 <= s <= 10 for s in self.widths), "every σ is between 0.1 and 10"), (self.sigma > 0, "σ > 0"))
-        require((self.d >= 1 and self.draws >= 1000, "d >= 1 and draws >= 1000"), (self.radius >= 50, "radius >= 50"))
+LENGTH = 0.5  # ‖x‖ of the point in five dimensions
 
 
-def infinite_net(x: np.ndarray, w: np.ndarray, mass: np.ndarray, b: np.ndarray) -> np.ndarray:
+def net(x: np.ndarray, w: np.ndarray, mass: np.ndarray, b: np.ndarray) -> np.ndarray:
     """∫ |f̂(w)| (cos(b_w + wx) - cos b_w) dw on a grid of frequencies; `mass` is |f̂(w)| dw."""
     return (np.cos(b + x[:, None] * w) - np.cos(b)) @ mass
 
 
-def wave(z: np.ndarray) -> np.ndarray:
-    """The mean of cos<w,x> over the sphere ‖w‖ ‖x‖ = z in five dimensions: 3 (sin z - z cos z) / z³."""
-    safe = np.maximum(z, 0.03)  # below, the series 1 - z²/10 + z⁴/280 is exact to 1e-13
-    return np.where(z < 0.03, 1 - z * z / 10 + z**4 / 280, 3 * (np.sin(safe) - safe * np.cos(safe)) / safe**3)
+def gauss(x: np.ndarray, sigma: float = 1.0) -> np.ndarray:
+    return np.exp(-((x / sigma) ** 2) / 2)
 
 
-def tent_transform(rho: np.ndarray) -> np.ndarray:
-    """f̂ of (1 - ‖x‖²)_+ in five dimensions: (2π)^{-5} π^{-1} (ρ/2π)^{-7/2} J_{7/2}(ρ) (Bochner and Riesz), which is not integrable."""
+def cap_transform(rho: np.ndarray) -> np.ndarray:
+    """f̂ of (1 - ‖x‖²)_+ in five dimensions: (2π)^{-5} π^{-1} (ρ/2π)^{-7/2} J_{7/2}(ρ) (Bochner and Riesz)."""
     from scipy.special import jv
 
     return (2 * math.pi) ** -5.0 / math.pi * (rho / (2 * math.pi)) ** -3.5 * jv(3.5, rho)
@@ -50,79 +40,68 @@ class BarronInfinite(Experiment):
 
     For real f with f, f̂ ∈ L¹ and f̂ = |f̂| e^{i b_w},
 
-        f(x) - f(0) = ∫ |f̂(w)| (cos(b_w + <w,x>) - cos b_w) dw.
+        f(x) - f(0) = ∫ |f̂(w)| (cos(b_w + <w,x>) - cos b_w) dw,
 
-    The Gaussian around c has |f̂| = density of N(0, σ^{-2} I) and b_w = -<w,c>; x e^{-x²/2} has |f̂| = |w| e^{-w²/2} / √(2π) and
-    b_w = -sign(w) π/2. Continuity alone is not enough: (1 - ‖x‖²)_+ is even Lipschitz, but in five dimensions |f̂| ~ ‖w‖^{-4} has no
-    integral, and its integral over ‖w‖ < R swings around f(x) - f(0) for ever.
+    the real part of Fourier's integral. The Gaussian around c has |f̂| = density of N(0, σ^{-2} I) and b_w = -<w,c>; x e^{-x²/2} has
+    |f̂| = |w| e^{-w²/2} / √(2π) and b_w = -sign(w) π/2. Continuity alone is not enough: (1 - ‖x‖²)_+ is even Lipschitz, but in five
+    dimensions |f̂| ~ ‖w‖^{-4} has no integral, and its integral over ‖w‖ < R swings around f(x) - f(0) for ever.
+
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the integral swings)
+    Assumes: f is real; f and f̂ are integrable.
+    Also: Barron's theorem, step 1; infinite cosine network.
     """
 
-    lecture = "A"
-    kinds = ("EXACT", "STAT")
-    cost = "S"
-    source = "Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the integral swings)"
-    assumptions = ("f is real", "f and f̂ are integrable")
-    errata = ("A7",)
-    aliases = ("Barron's theorem, step 1", "infinite cosine network")
-    panels = 2
-    small = {"draws": 5000, "radius": 100.0}
+    widths = param((0.5, 1.0, 2.0), "the standard deviations σ of the Gaussians on the line", least=0.2, most=5.0)
+    d = param(5, "dimension of the Gaussian that is integrated by chance", least=1, most=100)
+    sigma = param(1.0, "its standard deviation σ", least=0.2, most=5.0)
+    draws = param(100_000, "of w ~ N(0, σ^{-2} I), for each seed", least=1000, most=1_000_000, small=5000)
+    radius = param(400.0, "how far the transform of (1 - ‖x‖²)_+ is integrated", least=50.0, most=5000.0, small=100.0)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        x = np.linspace(-3, 3, 61)
-        w = np.arange(-4000, 4001) / 4000 * 10 / min(1.0, *c.widths)
-        for s in c.widths:
-            gap, worst = w[1] - w[0], 0.0
-            for centre in rng.uniform(-2, 2, 3):
-                mass = s / math.sqrt(2 * math.pi) * np.exp(-((s * w) ** 2) / 2) * gap
-                f = np.exp(-((np.append(x, 0) - centre) ** 2) / (2 * s * s))
-                worst = max(worst, float(np.max(np.abs(infinite_net(x, w, mass, -w * centre) - (f[:-1] - f[-1])))))
-            yield close(f"Gaussians around three c, σ = {s:g}: largest error on [-3, 3]", worst, 0.0, 1e-8)
-        mass = np.abs(w) * np.exp(-(w**2) / 2) / math.sqrt(2 * math.pi) * (w[1] - w[0])
-        odd = infinite_net(x, w, mass, -np.sign(w) * math.pi / 2)
-        yield close("x exp(-x²/2), f̂ imaginary: error on [-3, 3]", odd, x * np.exp(-(x**2) / 2), 1e-8)
-        self.line = (x, np.exp(-((x - 1) ** 2) / 2) - math.exp(-0.5))
+    def measure(self, rng: Generator) -> Checks:
+        x, w = np.linspace(-3, 3, 61), np.arange(-4000, 4001) / 400 / min(1.0, *self.widths)
+        self.x, gap, centres = x, w[1] - w[0], rng.uniform(-2, 2, 3)
+        mass = {s: s / math.sqrt(2 * math.pi) * gauss(w, 1 / s) * gap for s in self.widths}
+        found = [net(x, w, mass[s], -w * c) for s in self.widths for c in centres]
+        expected = [gauss(x - c, s) - gauss(np.array(-c), s) for s in self.widths for c in centres]
+        yield headline(close("Gaussians around three c, every σ, on [-3, 3]", found, expected, 1e-8))
+        odd = net(x, w, np.abs(w) * gauss(w) / math.sqrt(2 * math.pi) * gap, -np.sign(w) * math.pi / 2)
+        yield close("x exp(-x²/2), whose f̂ is imaginary", odd, x * gauss(x), 1e-8)
         few = {units: rng.normal(size=units) for units in (10, 100, 1000)}
-        self.nets = {units: infinite_net(x, v, np.full(units, 1 / units), -v) for units, v in few.items()}
-        r, rho = np.linspace(0, 1, 20001), np.array([0.5, 3.0, 12.0])
-        by_rule = [np.trapezoid(r**4 * (1 - r * r) * wave(p * r), r) * SPHERE / (2 * math.pi) ** 5 for p in rho]
-        yield close("f̂ of (1 - ‖x‖²)_+, d = 5: closed form", np.array(by_rule) * 1e5, tent_transform(rho) * 1e5, 1e-6)
-        grid = np.arange(1, round(c.radius * 20) + 1) / 20  # 0.05 apart; the Gaussian below is done long before the end
-        self.grid, self.x = grid, 0.5
-        kernel = SPHERE * grid**4 * (wave(grid * self.x) - 1) / 20
-        self.tent = np.cumsum(kernel * tent_transform(grid))
-        self.smooth = np.cumsum(kernel * (2 * math.pi) ** -2.5 * np.exp(-(grid**2) / 2))
-        yield close("Gaussian, d = 5, by radius: f(x) - f(0), ‖x‖ = ½", self.smooth[-1], math.exp(-(self.x**2) / 2) - 1, 1e-8)
+        self.nets = {f"{n} cosines": net(x, v, np.full(n, 1 / n), -v) for n, v in few.items()}
+        rho = np.array([0.5, 3.0, 12.0])
+        cap = fourier(lambda r: 1 - r * r, 5, rho, 1.0) / (2 * math.pi) ** 5
+        yield close("f̂ of (1 - ‖x‖²)_+, d = 5 / closed form", cap / cap_transform(rho), np.ones(3), 1e-8)
+        self.R = np.arange(1, round(self.radius * 20) + 1) / 20  # the Gaussian is done long before the end
+        kernel = sphere(5) * self.R**4 * (wave(5, self.R * LENGTH) - 1) / 20
+        self.rough = np.cumsum(kernel * cap_transform(self.R)) + LENGTH**2
+        self.smooth = np.cumsum(kernel * (2 * math.pi) ** -2.5 * gauss(self.R)) + 1 - math.exp(-(LENGTH**2) / 2)
+        yield close("Gaussian, d = 5, over ‖w‖ < R: the error at the end", self.smooth[-1], 0.0, 1e-8)
 
-    def sample(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        w = rng.normal(size=(c.draws, c.d)) / c.sigma
-        centre = np.full(c.d, 0.6 / math.sqrt(c.d))
-        f = lambda x: math.exp(-float(np.sum((x - centre) ** 2)) / (2 * c.sigma**2))  # noqa: E731
-        for length in (0.25, 0.5, 1.0, 2.0):
-            x = rng.normal(size=c.d)
+    def sample(self, rng: Generator) -> Checks:
+        f, w = Gaussian(self.d, self.sigma, shift=0.6), rng.normal(size=(self.draws, self.d)) / self.sigma
+        for length in (0.5, 2.0):
+            x = rng.normal(size=self.d)
             x *= length / np.linalg.norm(x)
-            units = np.cos(w @ (x - centre)) - np.cos(w @ centre)
-            yield mean_is(f"mean of {c.draws} units, d = {c.d}, ‖x‖ = {length:g}", units, f(x) - f(np.zeros(c.d)))
+            units = np.cos(w @ (x - f.centre)) - np.cos(w @ f.centre)
+            yield mean_is(f"mean of {self.draws} units, d = {self.d}, ‖x‖ = {length:g}", units, float(f.rise(x)))
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        late = self.grid > c.radius - 10  # two or three swings at the end
-        swing = float(np.max(np.abs(self.tent[late] + self.x**2)))
-        name = f"any continuous f: error of (1 - ‖x‖²)_+, d = 5, R near {c.radius:g}"
-        yield printed(at_most(name, swing, 0.05), "A7")
-        x, w, centre = np.linspace(-3, 3, 61), np.linspace(-12, 12, 8001), 1.0
-        f = np.exp(-((x - centre) ** 2) / 2) - math.exp(-(centre**2) / 2)
-        mass = np.exp(-(w**2) / 2) / math.sqrt(2 * math.pi) * (w[1] - w[0])
-        yield close("the phase b_w left out, c = 1", infinite_net(x, w, mass, 0 * w), f, 1e-8)
+    def control(self, rng: Generator) -> Checks:
+        late = self.radius - 10 < self.R  # two or three swings at the end
+        name = f"any continuous f: error of (1 - ‖x‖²)_+, d = 5, R near {self.radius:g}"
+        yield printed(at_most(name, np.max(np.abs(self.rough[late])), 0.05), "A7")
+        x, w = self.x, np.linspace(-12, 12, 8001)
+        mass = gauss(w) / math.sqrt(2 * math.pi) * (w[1] - w[0])
+        turned = net(x, w, np.roll(mass, 1000), 0 * w)  # exp(-x²/2 + 3ix): the transform is moved by 3, and positive
+        gap = np.abs(turned - (gauss(x) * np.exp(3j * x) - 1))
+        yield because("f is not real", close("exp(-x²/2 + 3ix): error on [-3, 3]", gap, 0.0, 1e-8))
+        unphased = net(x, w, mass, 0 * w)
+        yield because("b_w is not the phase of f̂", close("Gaussian around 1, b_w = 0", unphased, gauss(x - 1) - gauss(np.array(1.0)), 1e-8))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        x, f = self.line
-        axes[0].plot(x, f, **style.TARGET, label="f(x) - f(0), Gaussian around 1")
-        for i, (units, net) in enumerate(self.nets.items()):
-            axes[0].plot(x, net, **style.CURVE | {"color": style.SERIES[i], "linewidth": 1.2}, label=f"mean of {units} units")
-        axes[0].set(title="Cosines with random frequencies", xlabel="x", ylabel="value", ylim=(-1, 1.3))
-        look = style.CONTROL | {"marker": "", "linestyle": "-", "linewidth": 1.2}
-        axes[1].plot(self.grid, self.tent + self.x**2, **look, label="(1 - ‖x‖²)₊: swings for ever")
-        axes[1].plot(self.grid, self.smooth + 1 - math.exp(-(self.x**2) / 2), **style.CURVE, label="Gaussian")
-        axes[1].set(title="Five dimensions, ‖x‖ = ½", xlabel="frequencies ‖w‖ < R", ylabel="error of f(x) - f(0)")
-        axes[1].set(xlim=(0, 100), ylim=(-0.6, 0.9))
-        for panel in axes:
-            panel.legend()
+    def plots(self) -> list[Panel]:
+        f = gauss(self.x - 1) - gauss(np.array(1.0))
+        left = Panel("Cosines of random frequencies", "x", "f(x) - f(0)").target(self.x, f, "Gaussian around 1")
+        left.curve(self.x, self.nets)
+        right = Panel("d = 5: f̂ not integrable swings for ever", "frequencies ‖w‖ < R", "error of f(x) - f(0), ‖x‖ = ½")
+        seen = self.R <= 100
+        right.control(self.R[seen], self.rough[seen], "(1 - ‖x‖²)₊").curve(self.R[seen], self.smooth[seen], "Gaussian")
+        return [left, right]

@@ -1,57 +1,34 @@
-"""A deep net that no shallow net of subexponential size can follow."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, equal, published, vacuous
-from headway.lab.depth.line_fits import GRID, best_by_pieces, best_lines
-from headway.lab.depth.sawtooth import TENT
-from headway.lab.old import Experiment
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    equal,
+    headline,
+    np,
+    param,
+    published,
+    vacuous,
+)
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
-from headway.lab.relu_net import ReluNet, compose, power, random_net
+from headway.lab.relu_net import ReluNet
+from headway.lab.tools.adam_fits import adam_fits, bent_net
+from headway.lab.tools.line_fits import GRID, best_by_pieces, best_lines
+from headway.lab.tools.tents import low_tent, shallow_teeth, some_teeth, teeth
 
 HALF = Pwl(np.zeros(1), np.full(1, 0.5), 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Config:
-    L: int = 2  # layers of the shallow nets; the deep net is the tent map applied L² + 2 times
-    largest: int = 5  # the certificate is computed for 2 … largest
-    restarts: int = 20  # random nets and splines that are fitted
-
-    def __post_init__(self) -> None:
-        require((2 <= self.L <= 3, "L is 2 or 3 (the deep net for L = 4 has 2^18 pieces)"), (2 <= self.largest <= 40, "largest is 2 to 40"))
 
 
 def certificate(L: int) -> Fraction:
     """(2^{p-1} - 1 - N) 2^{-p-2}, p = L² + 2, with N the largest integer below (2·2^L / L)^L: what the counting argument proves."""
     p, N = L * L + 2, (2 * 2**L) ** L // L**L
     return Fraction(2 ** (p - 1) - 1 - N, 2 ** (p + 2))
-
-
-def fitted_net(f: Pwl, L: int, rng: np.random.Generator) -> ReluNet:
-    """A random net of L layers and at most 2^L nodes whose last layer is fitted to f by least squares."""
-    width, x = 2**L // (L - 1), (np.arange(2048) + 0.5) / 2048
-    net = compose(random_net([1, *[width] * (L - 1), 1], rng, 0.5), ReluNet((([[4.0]], [-2.0]),)))
-    hidden = ReluNet((*net.layers[:-1], (np.eye(width), np.zeros(width))))(x[:, None])
-    solution = np.linalg.lstsq(np.hstack([hidden, np.ones((x.size, 1))]), f(x), rcond=None)[0]
-    return ReluNet((*net.layers[:-1], (solution[:-1], solution[-1])))
-
-
-def fitted_spline(f: Pwl, pieces: int, rng: np.random.Generator) -> Pwl:
-    """A continuous function with so many pieces: the better of 10 draws of knots at kinks of f, values by least squares."""
-    x, made = (np.arange(1024) + 0.5) / 1024, []
-    for _ in range(10):
-        knots = np.append(0, np.append(np.sort(rng.choice(f.knots[(f.knots > 0) & (f.knots < 1)], pieces - 1, replace=False)), 1))
-        basis = np.stack([np.interp(x, knots, row) for row in np.eye(knots.size)], axis=1)
-        made.append(Pwl(knots, np.linalg.lstsq(basis, f(x), rcond=None)[0], 0.0, 0.0))
-    return min(made, key=lambda g: l1_distance(f, g))
 
 
 class Telgarsky32(Experiment):
@@ -63,68 +40,71 @@ class Telgarsky32(Experiment):
 
     Counting: f crosses ½ every 2^{-p}, which leaves 2^p - 1 triangles of area 2^{-p-2}, by turns above and below ½. A g with N pieces
     changes sides at most N times, so it misses at least 2^{p-1} - 1 - N of them, and N <= (2·2^L / L)^L <= 2^{L²} = 2^{p-2}.
+
+    Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Telgarsky 2016, https://arxiv.org/abs/1602.04485
+    Assumes: L >= 2; g is a ReLU net, so continuous and piecewise linear; at most L layers and 2^L nodes; p = L² + 2.
+    Also: Telgarsky's depth separation; benefits of depth.
     """
 
-    lecture = "A"
-    kinds = ("BOUND",)
     cost = "M"
-    source = "Telgarsky 2015, https://arxiv.org/abs/1509.08101; Telgarsky 2016, https://arxiv.org/abs/1602.04485"
-    assumptions = ("L >= 2", "g is a ReLU net, so continuous and piecewise linear", "at most L layers and 2^L nodes")
-    errata = ("A10",)
-    aliases = ("Telgarsky's depth separation", "benefits of depth")
-    panels = 2
-    small = {"restarts": 3, "largest": 3}
+    L = param(2, "hidden layers of the shallow nets; f is the tent map applied L² + 2 times", least=2, most=3)
+    largest = param(5, "the counting bound is computed for L = 2 … largest", least=2, most=40, small=3)
+    restarts = param(20, "nets of each shape that are trained", least=2, most=100, small=4)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        for L in range(2, c.largest + 1):
-            yield at_least(f"certificate, L = {L}", certificate(L), Fraction(1, 32))
-        p, deep = c.L**2 + 2, power(TENT, c.L**2 + 2)
+    def measure(self, rng: Generator) -> Checks:
+        L, p = self.L, self.L**2 + 2
+        counted = {f"L = {k}": certificate(k) for k in range(2, self.largest + 1)}
+        yield headline(at_least(f"the least L1 error that counting proves, L = 2 … {self.largest}", counted, 1 / 32))
+        deep = teeth(p)
         self.f = f = pwl1d(deep).simplified()
-        yield equal(f"nodes of f, L = {c.L}", deep.nodes, 3 * c.L**2 + 6)
-        yield at_most("layers of f", deep.depth, 2 * c.L**2 + 4, kind="EXACT")
+        yield equal("nodes of f", deep.nodes, 3 * L**2 + 6)
+        yield at_most("layers of f, 2L² + 4", deep.depth, 2 * L**2 + 4, kind="EXACT")
         yield equal("f crosses ½ so often", f.crossings(0.5, 0, 1), 2**p)
-        yield equal("area between f and ½", l1_distance(f, HALF), 2**p * 2.0 ** (-p - 2))
-        nets = [fitted_net(f, c.L, rng) for _ in range(c.restarts)]
-        pieces = [pwl1d(net).pieces(0, 1) for net in nets]
-        yield at_most(f"pieces of nets with {nets[0].depth} layers, {nets[0].nodes} nodes", pieces, 2 ** (c.L**2), kind="EXACT")
-        self.candidates = {"fitted nets": [l1_distance(f, pwl1d(net)) for net in nets]}
-        self.candidates["splines"] = [l1_distance(f, fitted_spline(f, 2 ** (c.L**2), rng)) for _ in range(c.restarts)]
-        for name, errors in self.candidates.items():
-            yield at_least(f"L1 error of {name}", errors, 1 / 32)
+        yield equal("area between f and ½", l1_distance(f, HALF), 0.25)
+        starts = {f"{2**L} units": [bent_net((2**L,), rng) for _ in range(self.restarts)]}
+        starts[" + ".join(["2"] * L) + " units"] = [bent_net((2,) * L, rng) for _ in range(self.restarts)]
+        nets = {name: adam_fits(f, every, rng) for name, every in starts.items()}
+        near = [some_teeth(p, j, 15) for j in rng.integers(0, 2**p - 14, self.restarts).tolist()]
+        nets["15 units"] = adam_fits(f, near, rng, rate=0.003)
+        self.found = {name: [l1_distance(f, pwl1d(net)) for net in every] for name, every in nets.items()}
+        most = [pwl1d(net).pieces(0, 1) for every in nets.values() for net in every]
+        yield at_most("pieces of the trained nets, 2^(L²)", most, 2 ** (L**2), kind="EXACT")
+        yield at_least(f"L1 error of {len(most)} nets trained by Adam", self.found, 1 / 32)
         self.errors, self.ends = np.array([]), [0]
-        if c.L == 2:
+        if L == 2:
             cost, self.lines = best_lines(f)
             self.errors, self.ends = best_by_pieces(cost, 64)
             yield at_least("L1 error of the best 16 lines on a 1/128 grid, jumps allowed", self.errors[15], 1 / 32)
-            yield published("the same: reference value", self.errors[15], 0.1914, 5e-4)
-            yield published("certificate, L = 2: reference value", float(certificate(2)), 0.0586, 5e-5)
+            yield published("the best 16 lines", self.errors[15], 0.1914, 5e-4)
 
-    def examine(self, network: ReluNet, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        f, g = pwl1d(power(TENT, c.L**2 + 2)).simplified(), pwl1d(network)
-        yield at_most("layers of your net", network.depth, c.L)
-        yield at_most("nodes of your net", network.nodes, 2**c.L)
-        yield at_least("L1 distance of your net", l1_distance(f, g), 1 / 32)
+    def examine(self, network: ReluNet, rng: Generator) -> Checks:
+        yield at_most("layers of your net", len(network.widths), self.L)
+        yield at_most("nodes of your net", network.nodes, 2**self.L)
+        distance = l1_distance(pwl1d(teeth(self.L**2 + 2)).simplified(), pwl1d(network))
+        yield headline(at_least("L1 distance of your net", distance, 1 / 32))
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        f = pwl1d(power(TENT, c.L**2 + 2)).simplified()
-        yield at_least("L1 error of a net that is as deep as f", l1_distance(f, pwl1d(power(TENT, c.L**2 + 2))), 1 / 32)
-        yield vacuous(at_least('"for every L": the certificate at L = 1', certificate(1), Fraction(1, 32)), "A10")
+    def control(self, rng: Generator) -> Checks:
+        p, f = self.L**2 + 2, pwl1d(teeth(self.L**2 + 2)).simplified()
+        height = 1 - 2.0 ** (-p - 4)
+        error = l1_distance(f, pwl1d(teeth(p, low_tent(height))))
+        yield because(f"it has {p} hidden layers", at_least(f"L1 error of tents {height:.5g} high", error, 1 / 32))
+        error = l1_distance(f, pwl1d(shallow_teeth(p, 2**p - 1)))
+        yield because(f"it has {2**p - 1} nodes", at_least("L1 error of all teeth but the last", error, 1 / 32))
+        tent, starts = pwl1d(teeth(1)).simplified(), [bent_net((2**self.L,), rng) for _ in range(8)]
+        error = min(l1_distance(tent, pwl1d(net)) for net in adam_fits(tent, starts, rng))
+        yield because("p is 1", at_least(f"L1 error of the best of 8 nets of {2**self.L} units", error, 1 / 32))
+        one = at_least("the least L1 error that counting proves, L = 1", certificate(1), Fraction(1, 32))
+        yield vacuous(because("L is 1", one), "A10")
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        x = np.linspace(0, 1, 2049)
-        axes[0].plot(x, self.f(x), **style.CURVE | {"linewidth": 0.9}, label=f"f = Δ applied {c.L**2 + 2} times")
+    def plots(self) -> list[Panel]:
+        x, name = np.linspace(0, 1, 2049), f"f = Δ^{self.L**2 + 2}"
+        left = Panel("The deep net, and what 16 lines can do", "x", "value").curve(x, self.f(x), name)
         for i, j in pairwise(self.ends):
             t, (a, b) = np.array([i % 4, i % 4 + j - i]) / GRID, self.lines[i % 4, j - i]
-            axes[0].plot(t + (i - i % 4) / GRID, a + b * t, color=style.ORANGE, linewidth=2.2, label="" if i else "the best 16 lines")
-        axes[0].set(title="The deep net and 16 lines", xlabel="x", ylabel="f(x)", xlim=(0, 1), ylim=(0, 1.2))
-        axes[0].legend(loc="upper center", ncols=2)
+            left.target(t + (i - i % 4) / GRID, a + b * t, "" if j < GRID else "16 lines")
+        right = Panel("No small net comes near", "linear pieces", "∫ |f - g|")
         if self.errors.size:
-            axes[1].plot(np.arange(1, self.errors.size + 1), self.errors, **style.CURVE, label="best lines (grid 1/128)")
-        for i, (name, errors) in enumerate(self.candidates.items()):
-            axes[1].plot(
-                [2 ** (c.L**2) if i else 2**c.L + 1] * len(errors), errors, **style.series(i + 1) | {"linestyle": "none"}, label=name
-            )
-        axes[1].axhline(1 / 32, **style.BOUND, label="1/32")
-        axes[1].axhline(float(certificate(c.L)), **style.BOUND | {"color": style.PURPLE}, label="certificate")
-        axes[1].set(title="No small net comes near", xlabel="linear pieces", ylabel="∫ |f - g|", ylim=(0, 0.33))
-        axes[1].legend(loc="upper right", ncols=2)
+            right.curve(np.arange(1, self.errors.size + 1), self.errors, "best lines")
+        for (name, errors), n in zip(self.found.items(), (2**self.L + 1, 3**self.L, 16), strict=True):
+            right.points([n] * self.restarts, errors, name, size=18)
+        return [left, right.level(1 / 32, "1/32").level(float(certificate(self.L)), "counting").limits(y=(0, 0.28))]

@@ -1,13 +1,32 @@
-"""The best piecewise-linear fit, jumps allowed, with breakpoints on a grid: a dynamic programme over lines fitted in L1.
+"""The best lines: uniformly on an interval, and in L1 on the parts of a grid by a dynamic program.
 
-The restriction to the grid makes the error an upper bound on the best one: it shows how tight a lower bound is, and proves nothing.
+The restriction to the grid makes the L1 error an upper bound on the best one: it shows how tight a lower bound is, and proves nothing.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
 from headway.lab.pwl1d import Pwl, l1_distance
 
 GRID, LONGEST = 128, 24  # cells of [0, 1]; intervals that are longer get the line ½
+
+
+def best_uniform_line(f: Callable[[np.ndarray], np.ndarray], a: float, b: float, points: int = 41) -> float:
+    """The least max |f - line| over points of [a, b], ends and middle included, by a linear program.
+
+    The tolerance of the program is absolute, so it sees f minus its chord, times a number, on [0, 1].
+    """
+    from scipy.optimize import linprog
+
+    u = np.linspace(0, 1, points)
+    y = f(a + (b - a) * u)
+    y = y - (1 - u) * y[0] - u * y[-1]
+    size = float(np.max(np.abs(y))) or 1.0
+    A, one = np.stack([np.ones(points), u], axis=1), np.ones((points, 1))
+    both = np.block([[A, -one], [-A, -one]])
+    found = linprog([0, 0, 1], both, np.append(y, -y) / size, bounds=[(None, None)] * 2 + [(0, None)])
+    return float(found.fun) * size
 
 
 def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
@@ -18,11 +37,11 @@ def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
     lines = np.full((4, GRID + 1, 2), [0.5, 0.0])
     for start in range(4):
         for length in range(1, LONGEST + 1):
-            x = (start + (np.arange(4 * length) + 0.5) / 4) / GRID  # the linear programme sees four points of each cell
+            x = (start + (np.arange(4 * length) + 0.5) / 4) / GRID  # the linear program sees four points of each cell
             A, eye, b = np.stack([np.ones(x.size), x], axis=1), np.eye(x.size), f(x)
             both = np.block([[A, -eye], [-A, -eye]])
             fit = linprog(np.append([0, 0], np.ones(x.size)), both, np.append(b, -b), bounds=[(None, None)] * 2 + [(0, None)] * x.size)
-            line = Pwl(np.zeros(1), fit.x[:1], fit.x[1], fit.x[1])  # measured exactly, whatever the programme saw
+            line = Pwl(np.zeros(1), fit.x[:1], fit.x[1], fit.x[1])  # measured exactly, whatever the program saw
             error = l1_distance(f, line, start / GRID, (start + length) / GRID)
             if error < cost[start, length]:
                 cost[start, length], lines[start, length] = error, fit.x[:2]

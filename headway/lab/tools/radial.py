@@ -1,0 +1,37 @@
+"""Integrals of functions of ‖x‖ over the whole space of d dimensions: one integral over the radius.
+
+    ∫ f(‖x‖) e^{-i<w,x>} dx = |S^{d-1}| ∫_0^∞ f(r) r^{d-1} A_d(‖w‖ r) dr,       A_d(z) = Γ(d/2) (2/z)^{d/2-1} J_{d/2-1}(z)
+
+A_d is the mean of e^{i<w,x>} over the sphere ‖w‖ ‖x‖ = z. Stein and Weiss 1971, Introduction to Fourier Analysis, chapter IV.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+Profile = Callable[[np.ndarray], np.ndarray]  # f as a function of the radius
+
+
+def sphere(d: int) -> float:
+    """The area of the unit sphere in d dimensions, 2π^{d/2} / Γ(d/2); 2 on the line, where it is two points."""
+    return 2 * math.exp(d / 2 * math.log(math.pi) - math.lgamma(d / 2))
+
+
+def wave(d: int, z: np.ndarray) -> np.ndarray:
+    """A_d(z), which is cos z on the line and sin z / z in space."""
+    from scipy.special import hyp0f1
+
+    return hyp0f1(d / 2, -np.square(z) / 4)
+
+
+def nodes(start: float, end: float, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Places and weights of the rule of Gauss and Legendre on [start, end]."""
+    x, weight = np.polynomial.legendre.leggauss(count)
+    return start + (end - start) * (x + 1) / 2, weight * (end - start) / 2
+
+
+def fourier(f: Profile, d: int, rho: np.ndarray, reach: float) -> np.ndarray:
+    """∫ f(‖x‖) e^{-i<w,x>} dx at ‖w‖ = ρ over the ball of radius `reach`, without a factor of 2π; its own inverse but for (2π)^d."""
+    r, weight = nodes(0.0, reach)
+    return wave(d, np.multiply.outer(rho, r)) @ (sphere(d) * weight * r ** (d - 1) * f(r))
