@@ -1,29 +1,21 @@
-"""The energy of a Hopfield network goes down."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
 from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, close, equal
-from headway.lab.classical.hopfield_descent import descend, energy, sgn, symmetric
-from headway.lab.old import Experiment
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    close,
+    equal,
+    headline,
+    np,
+    param,
+)
+from headway.lab.tools.bits import cube
+from headway.lab.tools.hopfield import descend, energy, sgn, symmetric
 
 SIDE = 12  # of the pictures, in pixels
-
-
-@dataclass(frozen=True)
-class Config:
-    n: int = 50  # units
-    starts: int = 200  # random starts, each with its own order of updates
-    sweeps: int = 100  # after which a run counts as unsettled
-    corrupted: float = 0.2  # share of the pixels of a picture that are flipped
-
-    def __post_init__(self) -> None:
-        require((self.n >= 4 and self.starts >= 1 and self.sweeps >= 1, "n >= 4, starts >= 1, sweeps >= 1"))
-        require((0 <= self.corrupted < 0.5, "corrupted is between 0 and ½"))
 
 
 def pictures() -> np.ndarray:
@@ -42,87 +34,78 @@ class HopfieldEnergy(Experiment):
         H(x) = -½ xᵀWx + bᵀx,     H_i = Σ_j w_ij x_j - b_i,     flipping x_i changes H by ΔH = 2 x_i H_i  (x_i, H_i before the flip)
 
     so x_i <- sgn(H_i), with sgn(0) = +1, only takes steps with ΔH <= 0. Synchronous updates can go to and fro between two states, and
-    without symmetry or with a negative diagonal the energy can rise. (With W antisymmetric and b = 0 the energy is 0 in every state:
-    what breaks there is the formula for ΔH and the existence of fixed points, so that is what the control tests.)
+    without symmetry or with a negative diagonal the energy can rise.
+
+    Notes: C. Source: Hopfield 1982, https://doi.org/10.1073/pnas.79.8.2554
+    Assumes: w_ij = w_ji; w_ii = 0 (or >= 0); one unit at a time.
+    Also: Hopfield network energy descent; asynchronous Hopfield dynamics.
     """
 
-    lecture = "C"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Hopfield 1982, https://doi.org/10.1073/pnas.79.8.2554"
-    assumptions = ("w_ij = w_ji", "w_ii = 0 (or >= 0)", "one unit at a time")
-    aliases = ("Hopfield network energy descent", "asynchronous Hopfield dynamics")
-    panels = 2
-    small = {"n": 20, "starts": 20}
+    n = param(50, "units", least=10, most=150, small=20)
+    starts = param(200, "random starts, each with its own order of updates", least=4, most=400, small=20)
+    sweeps = param(100, "after which a run counts as unsettled", least=60, most=1000)
+    corrupted = param(0.2, "share of the pixels of a picture that are flipped", least=0.0, most=0.25)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        W, b = symmetric(c.n, rng), rng.normal(0, 0.3, c.n)
-        x = rng.choice([-1.0, 1.0], (c.starts, c.n))
-        flipped = np.where(np.eye(c.n, dtype=bool), -x[:, None], x[:, None])  # each state with each unit flipped
-        direct = energy(flipped.reshape(-1, c.n), W, b).reshape(c.starts, c.n) - energy(x, W, b)[:, None]
-        yield close(f"ΔH = 2 x_i H_i for all {c.n} units of {c.starts} states", 2 * x * (x @ W - b), direct, 1e-12)
-        self.run = run = descend(x, W, b, c.sweeps, rng)
+    def measure(self, rng: Generator) -> Checks:
+        from headway.models.classical.hopfield_network import HopfieldNetwork
+
+        n, starts = self.n, self.starts
+        W, b, x = symmetric(n, rng), rng.normal(0, 0.3, n), rng.choice([-1.0, 1.0], (starts, n))
+        self.run = run = descend(x, W, b, self.sweeps, rng)
         steps = np.diff(run.energies, axis=0)
-        yield at_most("ΔH of every step, recomputed", steps, 1e-12)
-        yield at_most("ΔH of every step, by the formula", run.predicted, 0.0)
-        yield close("ΔH of every step: recomputed and formula", steps, run.predicted, 1e-12)
-        yield equal("runs that settle", int(run.settled.sum()), c.starts)
+        yield headline(at_most("ΔH of every flip, recomputed", steps[run.predicted != 0], 0))
+        flipped = np.where(np.eye(n, dtype=bool), -x[:, None], x[:, None])  # each state with each unit flipped
+        direct = energy(flipped.reshape(-1, n), W, b).reshape(starts, n) - energy(x, W, b)[:, None]
+        yield close(f"ΔH = 2 x_i H_i for all {n} units of {starts} states", 2 * x * (x @ W - b), direct, 1e-12)
+        yield close("ΔH = 2 x_i H_i at every step of the runs", steps, run.predicted, 1e-12)
+        yield equal("runs that settle", int(run.settled.sum()), starts)
         yield equal("the ends are fixed points x = sgn(Wx - b)", run.x, sgn(run.x @ W - b))
-        whole = np.rint(3 * symmetric(c.n, rng) * c.n**0.5)  # whole numbers and b = ½: |H_i| >= ½, so a flip lowers H by at least 1
-        counted = descend(x, whole, np.full(c.n, 0.5), c.sweeps, rng)
-        yield at_most("flips, whole-numbered W: at most H(start) - H(end)", counted.flips, counted.energies[0] - counted.energies[-1])
-
-        small, thresholds = np.rint(2 * symmetric(8, rng) * 8**0.5), np.rint(rng.normal(0, 1, 8))
-        states = 2.0 * ((np.arange(256)[:, None] >> np.arange(8)) & 1) - 1
-        unit = np.eye(8, dtype=bool)[:, None]  # the energies of every state with unit i up, and with unit i down
-        up, down = (np.stack([energy(np.where(i, value, states), small, thresholds) for i in unit], axis=1) for value in (1, -1))
-        yield at_least("ties among all states of 8 units, whole-numbered W", int(np.sum(up == down)), 1, kind="EXACT")
-        by_energy, by_field = np.where(up <= down, 1.0, -1.0), sgn(states @ small - thresholds)
-        yield equal("the rule by energies and the rule by fields, ties to +1", by_energy, by_field)
-        tied = descend(states, small, thresholds, c.sweeps, rng)
+        whole = np.rint(3 * symmetric(n, rng) * n**0.5)  # with b = ½, |H_i| >= ½: a flip lowers H by at least 1
+        counted = descend(x, whole, np.full(n, 0.5), self.sweeps, rng)
+        yield at_most("flips, whole-numbered W, at most the fall of H", counted.flips, np.ptp(counted.energies, axis=0))
+        small, bias = np.rint(2 * symmetric(8, rng) * 8**0.5), np.rint(rng.normal(0, 1, 8))
+        small[0, 1:] = small[1:, 0] = bias[0] = 0  # the first unit is always undecided
+        states, unit = 2.0 * cube(8) - 1, np.eye(8, dtype=bool)[:, None]
+        up, down = (np.stack([energy(np.where(i, v, states), small, bias) for i in unit], axis=1) for v in (1, -1))
+        by_energy, by_field = np.where(up <= down, 1.0, -1.0), sgn(states @ small - bias)
+        yield equal(f"rule by energies, rule by fields, {np.sum(up == down)} ties to +1", by_energy, by_field)
+        tied = descend(states, small, bias, self.sweeps, rng)
         yield equal("with ties: runs that settle, of all 256 starts", int(tied.settled.sum()), 256)
-        self.stored = pictures()
-        hebb = self.stored.T @ self.stored / SIDE**2
-        np.fill_diagonal(hebb, 0.0)
-        self.noisy = self.stored.copy()
+        self.stored, self.noisy = pictures(), pictures()
         for picture in self.noisy:
-            picture[rng.choice(SIDE**2, round(c.corrupted * SIDE**2), replace=False)] *= -1
-        self.recalled = descend(self.noisy, hebb, np.zeros(SIDE**2), c.sweeps, rng).x
-        yield equal(f"pictures recalled from {c.corrupted:.0%} flipped pixels", self.recalled, self.stored)
+            picture[rng.choice(SIDE**2, round(self.corrupted * SIDE**2), replace=False)] *= -1
+        self.recalled = HopfieldNetwork().fit(self.stored).transform(self.noisy)
+        yield equal(f"`hopfield-network` recalls pictures, {self.corrupted:.0%} flipped", self.recalled, self.stored)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        n, none = c.n, np.zeros(c.n)
+    def control(self, rng: Generator) -> Checks:
+        n, none = self.n, np.zeros(self.n)
         W, x = np.eye(n) - 1, np.ones((1, n))
         after = sgn(x @ W)
-        yield equal("synchronous, W = I - 11ᵀ: all units at once, then the same again", after, sgn(after @ W))
-        uneven = x.copy()
-        uneven[0, : n // 2 - 1] = -1
-        yield at_most("synchronous, W = I - 11ᵀ: ΔH", energy(sgn(uneven @ W), W, none) - energy(uneven, W, none), 1e-12)
-        starts = rng.choice([-1.0, 1.0], (min(c.starts, 50), n))
-        upper = np.triu(symmetric(n, rng))
-        anti = descend(starts, upper - upper.T, none, 10, rng)
-        yield close("antisymmetric W: ΔH = 2 x_i H_i", np.diff(anti.energies, axis=0), anti.predicted, 1e-12)
-        yield equal("antisymmetric W: runs that settle", int(anti.settled.sum()), len(starts))
-        uneven_w = rng.normal(0, n**-0.5, (n, n)) * (1 - np.eye(n))
-        yield at_most("W not symmetric: ΔH", np.diff(descend(starts, uneven_w, none, 10, rng).energies, axis=0), 1e-12)
-        self.negative = descend(starts, symmetric(n, rng) - 2 * np.eye(n), none, 10, rng)
-        yield at_most("diagonal -2: ΔH", np.diff(self.negative.energies, axis=0), 1e-12)
+        yield because("all units change at once", equal("W = I - 11ᵀ: x is fixed after a step", after, sgn(after @ W)))
+        x[0, : n // 2 - 1] = -1
+        row = at_most("W = I - 11ᵀ: H after a step", energy(sgn(x @ W), W, none), energy(x, W, none))
+        yield because("all units change at once", row)
+        starts, upper = rng.choice([-1.0, 1.0], (min(self.starts, 50), n)), np.triu(symmetric(n, rng))
+        settled = descend(starts, upper - upper.T, none, 10, rng).settled
+        yield because("W is antisymmetric", equal("runs that settle", int(settled.sum()), len(starts)))
+        uneven = rng.normal(0, n**-0.5, (n, n)) * (1 - np.eye(n))
+        steps = np.diff(descend(starts, uneven, none, 10, rng).energies, axis=0)
+        yield because("W is not symmetric", at_most("ΔH of a step", steps, 1e-12))
+        self.negative = descend(starts, symmetric(n, rng) - 2 * np.eye(n), none, 10, rng).energies
+        yield because("the diagonal is -2", at_most("ΔH of some step", np.diff(self.negative, axis=0), 1e-12))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        n = c.n
-        for i in range(min(12, c.starts)):
-            shown = self.run.energies[: 6 * n, i]
-            axes[0].plot(np.arange(shown.size) / n, shown, **style.CURVE | {"linewidth": 1}, label="" if i else "symmetric, zero diagonal")
-        shown = self.negative.energies[: 6 * n, 0] - 1.0 * n  # xᵀDx/2 is the same in every state
-        axes[0].plot(np.arange(shown.size) / n, shown, **style.CONTROL | {"marker": ""}, label="diagonal -2 (its constant removed)")
-        axes[0].set(title="Energy falls until nothing changes", xlabel="sweeps over all units", ylabel="energy H")
-        axes[0].set_ylim(top=max(shown.max(), self.run.energies[0].max()) + 0.35 * np.ptp(self.run.energies[:, :12]))
-        axes[0].legend(loc="upper right")
+    def plots(self) -> list[Panel]:
+        shown = self.run.energies[: 6 * self.n, :8]
+        left = Panel("Energy falls until nothing changes", "sweeps over all units", "energy H")
+        sweeps = np.arange(len(shown)) / self.n
+        left.custom(lambda axes: axes.plot(sweeps, shown, color=style.BLUE, linewidth=1))
+        left.curve(sweeps, shown[:, 0], "symmetric W")
+        raised = self.negative[: 6 * self.n, 0] - self.n  # less the constant xᵀDx/2
+        left.control(np.arange(len(raised)) / self.n, raised, "diagonal -2")
         groups = zip(self.stored, self.noisy, self.recalled, strict=True)
         rows = [np.hstack([np.pad(p.reshape(SIDE, SIDE), 1) for p in group]) for group in groups]
-        axes[1].imshow(np.vstack(rows), cmap="Greys", vmin=-1, vmax=1, interpolation="nearest")
-        centres = (np.arange(3) + 0.5) * (SIDE + 2) - 0.5
-        axes[1].set_xticks(centres, ["stored", f"{c.corrupted:.0%} flipped", "recalled"])
-        axes[1].set_yticks(centres, ["ring", "cross", "stripes"])
-        axes[1].grid(False)
-        axes[1].set(title="Recall of pictures", xlabel="state of the network", ylabel="pattern")
+        centres = ((np.arange(3) + 0.5) * (SIDE + 2) - 0.5).tolist()
+        right = Panel("Pictures are recalled", "state of the network", "pattern")
+        right.image(np.vstack(rows), colours="Greys", stretch=False)
+        names = (("stored", f"{self.corrupted:.0%} flipped", "recalled"), ("ring", "cross", "stripes"))
+        return [left, right.ticks(*(dict(zip(centres, row, strict=True)) for row in names))]

@@ -1,32 +1,24 @@
-"""The perceptron on data that no line separates."""
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    equal,
+    headline,
+    np,
+    param,
+)
+from headway.lab.tools.perceptron import reachable, walk
+from headway.lab.tools.programs import separable
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, equal
-from headway.lab.classical.cover_count import separable
-from headway.lab.classical.perceptron_walk import cycle, norms, reachable, walk
-from headway.lab.old import Experiment
-
-XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # rows y (x₁, x₂, 1) with the labels of notes C: +1, +1, -1, -1
+XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # rows y (x₁, x₂, 1), labels of notes C
 AND = np.array([[0, 0, -1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])
 
 
-@dataclass(frozen=True)
-class Config:
-    epochs: int = 10000  # passes over the four points
-    sets: int = 5  # random sets of whole-numbered points that are not separable
-    reach: int = 20000  # states after which a search is given up
-
-    def __post_init__(self) -> None:
-        require((self.epochs >= 10, "epochs >= 10"), (self.sets >= 1, "sets >= 1"), (self.reach >= 1, "reach >= 1"))
-
-
-def inseparable(rng: np.random.Generator) -> np.ndarray:
+def inseparable(rng: Generator) -> np.ndarray:
     """Six points with coordinates -2 … 2 and random labels that no line separates, as rows y (x, 1)."""
     while True:
         x, y = rng.integers(-2, 3, (6, 2)), rng.choice([-1, 1], 6)
@@ -40,75 +32,70 @@ class PerceptronNonseparable(Experiment):
 
     Perceptron cycling theorem: for every finite set there is M with
 
-        ‖w_t‖ <= ‖w_0‖ + M     for all t and every order of updates,     w <- w + y x where y wᵀx <= 0,
+        ||w_t|| <= ||w_0|| + M     for all t and every order of updates,     w <- w + y x where y wᵀx <= 0,
 
     separable or not. With whole numbers only finitely many states remain, so a cyclic run is periodic. For XOR all states that any order
     can reach are enumerated: their largest norm bounds every run, and each of them has a mistake left, so no order ever stops. The pocket
     variant, which keeps the best weights seen, reaches the optimum of 1 mistake in 4 when the points are drawn independently, as Gallant
-    requires; in cyclic passes over XOR, and in 10⁴ shuffled ones that were tried, it stays at 2.
+    requires; in cyclic passes over XOR it stays at 2.
+
+    Notes: C. Source: Block and Levin 1970, Proceedings of the AMS 26, pp. 229-235; Gallant 1990, https://doi.org/10.1109/72.80230
+    Assumes: finitely many points; no hyperplane separates them; updates only at mistakes; periodicity: whole numbers, a cyclic order.
+    Also: perceptron cycling theorem; perceptron on XOR; pocket algorithm.
     """
 
-    lecture = "C"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Block and Levin 1970, Proceedings of the AMS 26, pp. 229-235; Gallant 1990, https://doi.org/10.1109/72.80230"
-    assumptions = ("finitely many points", "updates only at mistakes, y wᵀx <= 0", "periodicity: whole-numbered points and a cyclic order")
-    aliases = ("perceptron cycling theorem", "perceptron on XOR", "pocket algorithm")
-    panels = 2
-    small = {"epochs": 500, "sets": 2}
+    epochs = param(5000, "passes over the four points", least=200, most=100_000, small=500)
+    sets = param(5, "random sets of whole-numbered points that are not separable", least=1, most=20, small=2)
+    reach = param(50_000, "states after which a search is given up", least=10_000, most=200_000)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def measure(self, rng: Generator) -> Checks:
         yield equal("XOR is separable", separable(XOR.astype(float)), False)
-        self.states = reachable(XOR, c.reach)
-        yield at_most("states that any order can reach", len(self.states), c.reach, kind="EXACT")
-        yield at_least("mistakes left in every one of them", list(self.states.values()), 1, kind="EXACT")
-        self.bound = float(norms(list(self.states)).max())
-        every = np.tile(np.arange(4), (c.epochs, 1))
+        self.states = reachable(XOR, self.reach)
+        self.bound = float(np.linalg.norm(np.array(list(self.states)), axis=1).max())
+        every = np.tile(np.arange(4), (self.epochs, 1))
         self.runs = {"cyclic": walk(XOR, every), "shuffled": walk(XOR, rng.permuted(every, axis=1))}
-        for name, run in self.runs.items():
-            yield at_least(f"{name}: updates in each of {c.epochs} epochs", run.updates, 1, kind="EXACT")
-            yield at_most(f"{name}: ‖(w, b)‖ after every update", norms(run.states), self.bound)
-            yield equal(f"{name}: states that were not enumerated", len(set(run.states) - set(self.states)), 0)
-        cyclic = self.runs["cyclic"].ends
-        start, period = cycle(cyclic)
+        self.runs["drawn"] = walk(XOR, rng.integers(0, 4, (self.epochs, 4)))
+        norms = {name: float(run.norms.max()) for name, run in self.runs.items()}
+        yield headline(at_most(f"‖(w, b)‖ at all times, against all {len(self.states)} states", norms, self.bound))
+        yield at_least("mistakes left in every state", list(self.states.values()), 1, kind="EXACT")
+        new = [len(set(run.states) - set(self.states)) for run in self.runs.values()]
+        yield equal("states of the runs that were not enumerated", np.array(new), [0, 0, 0])
+        updates = {name: self.runs[name].updates for name in ("cyclic", "shuffled")}
+        yield at_least(f"updates in each of {self.epochs} epochs", updates, 1, kind="EXACT")
+        start, period = self.runs["cyclic"].cycle()
         yield at_least("cyclic: period of the weights, in epochs", period, 1, kind="EXACT")
-        ends = np.array(cyclic[start - 1 :])
+        ends = np.array(self.runs["cyclic"].ends[start:])
         yield equal("cyclic: the weights one period later", ends[period:], ends[: len(ends) - period])
         without = [separable(np.delete(XOR, i, axis=0).astype(float)) for i in range(4)]
-        yield equal("three of the four points are separable, so 1 mistake is the optimum", sum(without), 4)
-        yield equal("cyclic passes: mistakes of the pocket", int(self.runs["cyclic"].pocket[-1]), 2)
-        self.drawn = walk(XOR, rng.integers(0, 4, (c.epochs, 4)))
-        yield equal("points drawn independently: states that were not enumerated", len(set(self.drawn.states) - set(self.states)), 0)
-        yield equal("points drawn independently: mistakes of the pocket", int(self.drawn.pocket[-1]), 1)
-        sizes, gaps, idle = [], [], []
-        for _ in range(c.sets):
-            z = inseparable(rng)
-            found = reachable(z, c.reach)
-            run = walk(z, np.tile(np.arange(6), (200, 1)))
-            sizes.append(len(found))
-            idle.append(min(found.values()))
-            gaps.append(norms(run.states).max() / norms(list(found)).max())
-        yield at_most(f"{c.sets} random sets: states that any order can reach", sizes, c.reach, kind="EXACT")
-        yield at_least(f"{c.sets} random sets: mistakes left in every state", idle, 1, kind="EXACT")
-        yield at_most(f"{c.sets} random sets: largest norm of a run / of the states", gaps, 1.0)
+        yield equal("three of the four points are separable: 1 mistake is the optimum", sum(without), 4)
+        pockets = np.array([self.runs[name].pocket[-1] for name in ("drawn", "cyclic")])
+        yield equal("mistakes of the pocket, points drawn independently", int(pockets[0]), 1)
+        yield equal("mistakes of the pocket, cyclic", int(pockets[1]), 2)
+        found = [(z, reachable(z, self.reach)) for z in (inseparable(rng) for _ in range(self.sets))]
+        norms = [walk(z, np.tile(np.arange(6), (200, 1))).norms.max() for z, _ in found]
+        bounds = [np.linalg.norm(list(states), axis=1).max() for _, states in found]
+        yield at_most(f"{self.sets} random sets: largest norm of a run, against all states", norms, bounds)
+        left = [min(s.values()) if len(s) <= self.reach else 0 for _, s in found]
+        yield at_least(f"{self.sets} random sets: mistakes left in every state", left, 1, kind="EXACT")
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def control(self, rng: Generator) -> Checks:
         done = walk(AND, np.tile(np.arange(4), (50, 1)))
-        yield at_least("AND, which is separable: updates in each of 50 epochs", done.updates, 1)
-        yield at_least("AND: mistakes left in every state that can be reached", list(reachable(AND, c.reach).values()), 1)
-        yield equal("the pocket reaches 0 mistakes on XOR", int(self.drawn.pocket[-1]), 0)
-        always = np.cumsum(np.tile(XOR[1:], (c.epochs, 1)), axis=0)  # three of the points, added whether they are mistakes or not
-        yield at_most("updates without mistakes: ‖(w, b)‖", np.linalg.norm(always, axis=1), self.bound)
+        yield because("AND is separable", at_least("updates in each of 50 epochs", done.updates, 1, kind="EXACT"))
+        left = list(reachable(AND, self.reach).values())
+        yield because("AND is separable", at_least("mistakes left in every state", left, 1, kind="EXACT"))
+        always = np.cumsum(np.tile(XOR[1:], (self.epochs, 1)), axis=0)  # three of the points
+        yield because("w is changed without a mistake", at_most("‖(w, b)‖", np.linalg.norm(always, axis=1), self.bound))
+        odd = XOR * np.array([[1.0], [1.0], [1.0], [2**0.5]])
+        period = walk(odd, np.tile(np.arange(4), (500, 1))).cycle()[1]
+        row = at_least("period in 500 epochs (0: none)", period, 1, kind="EXACT")
+        yield because("a point is multiplied by √2, not a whole number", row)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        for i, (name, run) in enumerate((self.runs | {"drawn": self.drawn}).items()):
-            axes[0].plot(norms(run.states[:81]), **style.series(i) | {"markersize": 3}, label=name)
-        axes[0].axhline(self.bound, **style.BOUND, label=f"largest of the {len(self.states)} states")
-        axes[0].set(title="The weights stay bounded …", xlabel="update", ylabel="‖(w, b)‖", ylim=(-0.2, 1.55 * self.bound))
-        axes[0].legend(loc="upper center", ncols=2)
-        epochs = np.arange(1, 41)
-        for i, (name, run) in enumerate(self.runs.items()):
-            axes[1].plot(epochs, run.updates[:40], **style.series(i) | {"markersize": 4}, label=f"updates, {name}")
-        axes[1].step(epochs, self.drawn.pocket[:40], where="mid", **style.CURVE | {"color": style.GREEN}, label="pocket, drawn: mistakes")
-        axes[1].set(title="… but no epoch is free of mistakes", xlabel="epoch", ylabel="of 4 points", ylim=(-0.2, 6.2), yticks=range(5))
-        axes[1].legend(loc="upper center", ncols=2)
+    def plots(self) -> list[Panel]:
+        left = Panel("The weights stay bounded …", "update", "‖(w, b)‖")
+        left.level(self.bound, f"largest of {len(self.states)} states")
+        for name, run in self.runs.items():
+            left.curve(np.arange(81), run.norms[:81], name)
+        epoch = np.arange(1, 41)
+        right = Panel("… but no epoch is free of mistakes", "epoch", "of 4 points")
+        right.series(epoch, {f"updates, {name}": self.runs[name].updates[:40] for name in ("cyclic", "shuffled")})
+        return [left, right.series(epoch, self.runs["drawn"].pocket[:40], "pocket, drawn").limits(y=(0, 4.3))]

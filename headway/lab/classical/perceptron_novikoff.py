@@ -1,31 +1,28 @@
-"""The mistake bound of the perceptron."""
-
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
 from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, close, equal, printed
-from headway.lab.classical.perceptron_run import collinear, labelled, perceptron, widest, widest_by_slsqp
-from headway.lab.old import Experiment
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    close,
+    equal,
+    headline,
+    np,
+    param,
+    printed,
+)
+from headway.lab.tools.perceptron import labelled, path
+from headway.lab.tools.programs import max_margin
 
-KNOWN = {"orthonormal": "*", "nearly collinear": "P"}  # sets whose number of updates is known, with their markers
+PAIR = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
 
 
-@dataclass(frozen=True)
-class Config:
-    dimensions: tuple[int, ...] = (2, 5, 20)  # of the points
-    margins: tuple[float, ...] = (0.05, 0.2, 0.5)  # points closer than this to the true hyperplane are dropped
-    points: int = 100  # in each set
-    orders: int = 20  # random orders of each set
-    peer: bool = False  # compare with the perceptron of scikit-learn too (its import takes a second)
-
-    def __post_init__(self) -> None:
-        require((all(d >= 2 for d in self.dimensions), "every dimension is at least 2"), (all(m > 0 for m in self.margins), "margins > 0"))
-        require((self.points >= 4 and self.orders >= 1, "points >= 4 and orders >= 1"))
+def collinear(a: float) -> np.ndarray:
+    """(a, ½), (a, -1), (a, 1): the second weight goes to and fro between ½ and -½ until t a² > ½, which makes 1/(2a²) + 1 updates."""
+    return np.array([[a, 0.5], [a, -1.0], [a, 1.0]])
 
 
 class PerceptronNovikoff(Experiment):
@@ -33,102 +30,81 @@ class PerceptronNovikoff(Experiment):
 
     With R = max ‖x‖ and no bias, after t updates from w_0 = 0
 
-        w*ᵀw_t >= tγ,     ‖w_t‖ <= R √t,     so     1 >= cos ∠(w*, w_t) >= √t γ/R     and     t <= ⌊R²/γ²⌋.
+        w*ᵀw_t >= tγ,     ||w_t|| <= R √t,     so     1 >= cos ∠(w*, w_t) >= √t γ/R     and     t <= ⌊R²/γ²⌋.
 
     n orthonormal points attain it: R²/γ² = n updates. Nearly collinear points need more than half of it at any margin. With a bias the
-    points become (x, 1), R² becomes R² + 1 and γ is the margin of those. (The instance behind the reference value, 6 updates against 279,
-    is not specified, so it is not asserted.)
+    points become (x, 1), R² becomes R² + 1 and γ is the margin of those.
+
+    Notes: C. Source: Novikoff 1962, On convergence proofs on perceptrons, Symposium on the Mathematical Theory of Automata, pp. 615-622
+    Assumes: a hyperplane through the origin separates the data; updates where y wᵀx <= 0, from w = 0, without a bias.
+    Also: Novikoff's theorem; perceptron convergence theorem.
     """
 
-    lecture = "C"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Novikoff 1962, On convergence proofs on perceptrons, Symposium on the Mathematical Theory of Automata, pp. 615-622"
-    assumptions = ("a hyperplane through the origin separates the data", "updates where y wᵀx <= 0, from w = 0, without a bias")
-    errata = ("C1",)
-    aliases = ("Novikoff's theorem", "perceptron convergence theorem")
-    panels = 2
-    small = {"dimensions": (2, 5), "margins": (0.2, 0.5), "orders": 3}
-    full = {"orders": 100, "peer": True}
+    dimensions = param((2, 5, 20), "of the points", least=2, most=50, small=(2, 5))
+    margins = param((0.05, 0.2, 0.5), "least distance to the true hyperplane", least=0.02, most=1.5, small=(0.2, 0.5))
+    points = param(100, "in each set", least=4, most=300)
+    orders = param(20, "random orders of each set", least=1, most=100, small=3, full=100)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.scatter: dict[str, list[tuple[float, int]]] = {}
-        self.longest = perceptron(np.eye(2), np.ones(2)), 0.0, 0.0  # the longest run on random points, with γ and R
-        for d in c.dimensions:
-            yield from self.lemmas(f"d = {d}", [labelled(d, m, c.points, rng) for m in c.margins], c.margins, c.orders, rng)
-        biased = [labelled(c.dimensions[0], m, c.points, rng, bias=0.7) for m in c.margins]
-        yield from self.lemmas(f"d = {c.dimensions[0]} and a bias", biased, (), c.orders, rng)
-        z = labelled(3, 0.2, c.points, rng)
-        best, gamma, _ = widest(z)
-        yield close("margin by SLSQP instead of the dual, d = 3", widest_by_slsqp(z), gamma, 1e-6)
-        for n in (1, 10, 100):
-            run = perceptron(np.eye(n), np.full(n, n**-0.5))
-            yield equal(f"{n} orthonormal point{'s' * (n > 1)}: updates = R²/γ²", run.t.size, n)
-            self.scatter.setdefault("orthonormal", []).append((n, run.t.size))
-        for k in (2, 4, 6):
-            a = 2.0**-k
-            run, bound = perceptron(collinear(a), np.array([1.0, 0.0])), (1 + a * a) / (a * a)
-            yield equal(f"nearly collinear, γ = 1/{2**k}: updates", run.t.size, 2 ** (2 * k - 1) + 1)
-            yield at_most(f"nearly collinear, γ = 1/{2**k}: bound", run.t.size, math.floor(bound))
-            self.scatter.setdefault("nearly collinear", []).append((bound, run.t.size))
-        if c.peer:
-            from sklearn.linear_model import Perceptron
+    def conditions(self) -> list[tuple[bool, str]]:
+        runs = len(self.dimensions) * len(self.margins) * self.orders
+        return [(runs <= 2000, f"dimensions, margins and orders make {runs} runs, at most 2000 end in a minute")]
 
-            y = np.where(np.arange(len(z)) % 2, 1, -1)
-            theirs = Perceptron(fit_intercept=False, shuffle=False, tol=None, max_iter=200).fit(y[:, None] * z, y)
-            yield close("weights of scikit-learn's perceptron, d = 3", theirs.coef_[0], perceptron(z, best).w, 1e-12)
+    def measure(self, rng: Generator) -> Checks:
+        from headway.models.classical.perceptron import Perceptron
 
-    def lemmas(self, name: str, sets: list[np.ndarray], known: tuple[float, ...], orders: int, rng: np.random.Generator) -> Iterator[Check]:
-        """Both lemmas at every update, and the bound, for all sets and orders."""
-        updates, bounds, along, norm, gammas, duals = [], [], [], [], [], []
-        for z in sets:
-            best, gamma, dual = widest(z)
-            R = float(np.max(np.linalg.norm(z, axis=1)))
-            gammas.append(gamma)
-            duals.append(dual)
-            for run in (perceptron(rng.permutation(z), best) for _ in range(orders)):
-                along.append(run.along / (run.t * gamma))
-                norm.append(run.norm / (R * np.sqrt(run.t)))
-                updates.append(run.t.size)
-                bounds.append(math.floor(R * R / (gamma * gamma)))
-                if run.t.size > self.longest[0].t.size:
-                    self.longest = run, gamma, R
-        self.scatter[name] = list(zip(bounds, updates, strict=True))
-        yield close(f"{name}: the margin is the largest (dual)", gammas, duals)
-        if known:
-            yield at_least(f"{name}: margin, at least that of the teacher", gammas, known)
-        yield at_least(f"{name}: w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-12)
-        yield at_most(f"{name}: ‖w_t‖ / R√t at every t", np.concatenate(norm), 1.0, rounding=1e-12)
-        yield at_least(f"{name}: cos ∠ / (√t γ/R) at every t", np.concatenate(along) / np.concatenate(norm), 1.0, rounding=1e-12)
-        yield at_most(f"{name}: updates in every order", updates, bounds)
+        sets = {f"d = {d}": [labelled(d, m, self.points, rng) for m in self.margins] for d in self.dimensions}
+        sets["with a bias"] = [labelled(self.dimensions[0], m, self.points, rng, bias=0.7) for m in self.margins]
+        self.scatter, self.longest = {}, (np.zeros((0, 2)), np.zeros(2), 0.0, 0.0)
+        along, norm, gaps = [], [], []
+        for name, group in sets.items():
+            for z in group:
+                best, R = max_margin(z), float(np.linalg.norm(z, axis=1).max())
+                gaps.append(best.limit - best.size)
+                for _ in range(self.orders):
+                    w = path(rng.permutation(z))
+                    t = np.arange(1, len(w) + 1)
+                    along.append(w @ best.direction / (t * best.size))
+                    norm.append(np.linalg.norm(w, axis=1) / (R * np.sqrt(t)))
+                    self.scatter.setdefault(name, []).append((np.floor((R / best.size) ** 2), len(w)))
+                    if len(w) > len(self.longest[0]) and name != "with a bias":
+                        self.longest = w, best.direction, best.size, R
+        updates, bounds = ({name: [pair[i] for pair in found] for name, found in self.scatter.items()} for i in (1, 0))
+        yield headline(at_most("updates, in every set and order", updates, bounds))
+        yield close("γ is the largest margin: gap to its dual", gaps, np.zeros(len(gaps)))
+        yield at_least("w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-12)
+        yield at_most("‖w_t‖ / R√t at every t", np.concatenate(norm), 1.0, rounding=1e-12)
+        self.scatter["orthonormal"] = [(n, len(path(np.eye(n)))) for n in (1, 10, 100)]
+        found = np.array(self.scatter["orthonormal"])
+        yield equal("1, 10, 100 orthonormal points: R²/γ² updates", found[:, 1], found[:, 0])
+        self.scatter["nearly collinear"] = [(4**k + 1, len(path(collinear(2.0**-k)))) for k in (2, 4, 6)]
+        found = np.array(self.scatter["nearly collinear"])
+        yield equal("nearly collinear, γ = 1/4, 1/16, 1/64: R²/2γ² + ½ updates", found[:, 1], (found[:, 0] + 1) // 2)
+        z = max(sets[f"d = {self.dimensions[-1]}"], key=lambda z: len(path(z)))
+        y, w = np.where(np.arange(len(z)) % 2, 1, -1), path(z)
+        registered = Perceptron(passes=10**6, intercept=False).fit(y[:, None] * z, y)
+        yield equal("updates of the model `perceptron` on the same points", registered.mistakes_, len(w))
+        yield close("its weights", registered.coef_, w[-1], 1e-12)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        updates = perceptron(np.eye(10), np.full(10, 10**-0.5)).t.size
-        yield printed(at_most('"less than ⌊R²/γ²⌋": 10 orthonormal points', updates, 10 - 1), "C1")
-        z = labelled(2, 0.2, c.points, rng)
-        best, gamma, _ = widest(z)
-        bound = math.floor(float(np.max(np.sum(z * z, axis=1))) / gamma**2)
-        middle = int(np.argmax(z @ best / np.linalg.norm(z, axis=1)))  # inside the cone of the others, so its opposite cannot be separated
-        z[middle] *= -1
-        yield at_most("one label flipped: updates, stopped above the bound", perceptron(z, best, bound + 1).t.size, bound)
-        pair = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
-        yield at_most("with a bias, but R and γ of the points without their 1", perceptron(pair, np.array([1.0, 0.0])).t.size, 1)
+    def control(self, rng: Generator) -> Checks:
+        yield printed(at_most('"less than ⌊R²/γ²⌋": 10 orthonormal points', len(path(np.eye(10))), 10 - 1), "C1")
+        z = labelled(2, 0.2, self.points, rng)
+        best = max_margin(z)
+        bound = int((np.linalg.norm(z, axis=1).max() / best.size) ** 2)
+        z[np.argmax(z @ best.direction / np.linalg.norm(z, axis=1))] *= -1  # it is inside the cone of the others
+        row = at_most("updates, stopped above the bound", len(path(z, bound + 1)), bound)
+        yield because("one label is flipped, so nothing separates", row)
+        row = at_most("updates with a bias", len(path(PAIR)), 1)
+        yield because("R and γ are those of the points without their 1", row)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        for i, (name, pairs) in enumerate(self.scatter.items()):
-            look = style.series(i) | {"linestyle": "none", "markersize": 4}
-            if name in KNOWN:
-                look |= {"marker": KNOWN[name], "color": style.VERMILION, "markersize": 9}
-            axes[0].loglog(*np.array(pairs).T, **look, label=name)
-        ends = np.array([1, max(b for pairs in self.scatter.values() for b, _ in pairs)])
-        axes[0].loglog(ends, ends, **style.BOUND, label="t = R²/γ²")
-        axes[0].set(title="Updates against the bound", xlabel="bound R²/γ²", ylabel="updates t")
-        axes[0].legend(loc="upper left", fontsize=8.5)
-        run, gamma, R = self.longest
-        axes[1].plot(run.t, R * np.sqrt(run.t), **style.BOUND, label="R√t")
-        axes[1].plot(run.t, run.norm, **style.series(0) | {"markersize": 3}, label="‖w_t‖")
-        axes[1].plot(run.t, run.along, **style.series(1) | {"markersize": 3}, label="w*ᵀw_t")
-        axes[1].plot(run.t, run.t * gamma, **style.BOUND | {"color": style.GREEN}, label="tγ")
-        title = f"One run: {run.t.size} updates, bound {math.floor((R / gamma) ** 2)}"
-        axes[1].set(title=title, xlabel="update t", ylabel="length")
-        axes[1].legend(loc="upper left")
+    def plots(self) -> list[Panel]:
+        left = Panel("Updates stay below the bound", "bound R²/γ²", "updates t", log="xy")
+        for name, pairs in self.scatter.items():
+            known = {"orthonormal": style.VERMILION, "nearly collinear": style.INK}.get(name)
+            left.points(*np.array(pairs, dtype=float).T, name, known, 45 if known else 12)
+        ends = np.array([1, max(b for pairs in self.scatter.values() for b, _ in pairs)], dtype=float)
+        w, best, gamma, R = self.longest
+        t = np.arange(1, len(w) + 1)
+        right = Panel(f"One run: {len(w)} updates, bound {int((R / gamma) ** 2)}", "update t", "length")
+        right.bound(t, R * np.sqrt(t), "R√t").curve(t, np.linalg.norm(w, axis=1), "‖w_t‖")
+        right.curve(t, w @ best, "w*ᵀw_t").bound(t, t * gamma, "tγ")
+        return [left.bound(ends, ends, "t = R²/γ²"), right]

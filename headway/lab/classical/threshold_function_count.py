@@ -1,45 +1,30 @@
-"""How many Boolean functions one threshold unit computes."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
 from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, equal, published
-from headway.lab.classical.boolean_functions import by_weights, classes, codes, mcculloch_pitts, tables
-from headway.lab.classical.cover_count import cover, separable
-from headway.lab.classical.threshold_unit import cube
-from headway.lab.old import Experiment
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    equal,
+    headline,
+    np,
+    param,
+    published,
+)
+from headway.lab.tools.bits import codes, cube, tables
+from headway.lab.tools.boolean_functions import by_signs, by_weights, classes
+from headway.lab.tools.dichotomies import cover
+from headway.lab.tools.programs import feasible, separable
 
 SEPARABLE = {1: 4, 2: 14, 3: 104, 4: 1882, 5: 94572}  # OEIS A000609
 CLASSES = {1: 2, 2: 4, 3: 14, 4: 222}  # OEIS A000370: up to permuting and negating inputs and negating the output
+LOOKS = {"all": style.LINE, "Cover's count": "none", "linearly separable": style.BLUE, "weights ±1": style.ORANGE}
 
 
-@dataclass(frozen=True)
-class Config:
-    n: int = 4  # inputs up to which every symmetry class is decided
-    programs: int = 3  # inputs up to which a linear program (HiGHS) decides; beyond, least squares with Gordan's certificate
-    exhaustive: int = 3  # inputs up to which every function is tried, without symmetry
-    weights: int = 5  # largest integer weight in the construction for five inputs
-
-    def __post_init__(self) -> None:
-        require((2 <= self.n <= 4, "n is 2 to 4 (five inputs have 2^32 functions)"), (2 <= self.exhaustive <= 4, "exhaustive is 2 to 4"))
-        require((1 <= self.weights <= 9, "weights is 1 to 9"))
-
-
-def feasible(f: np.ndarray, n: int) -> bool:
-    """Linear program: is there (w, b) with y_i (wᵀx_i + b) >= 1 for y = 2f - 1?"""
-    from scipy.optimize import linprog
-
-    z = (2.0 * f - 1)[:, None] * np.hstack([cube(n), np.ones((2**n, 1))])
-    return linprog(np.zeros(n + 1), -z, -np.ones(2**n), bounds=(None, None)).status == 0
-
-
-def certified(f: np.ndarray, n: int) -> bool:
-    """The same by a second way, faster and with a certificate either way (Gordan)."""
-    return separable((2.0 * f - 1)[:, None] * np.hstack([cube(n), np.ones((2**n, 1))]))
+def rows(f: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """z_i = y_i (x_i, 1) with y = 2f - 1, one for each input."""
+    return (2.0 * f - 1)[:, None] * np.column_stack([x, np.ones(len(x))])
 
 
 class ThresholdFunctionCount(Experiment):
@@ -51,60 +36,64 @@ class ThresholdFunctionCount(Experiment):
 
     Units with all weights ±1 compute only 2 + n 2^n: 4, 10, 26, 66. At n = 2 the missing functions are XOR and XNOR. Cover's count for
     2^n points in general position in dimension n + 1 is 4, 14, 128, 3882: attained for n <= 2 only, since corners of a cube are not in
-    general position. For n = 4 one function of each of the 222 symmetry classes is tried; for n = 5 all functions of integer weights up
-    to 5 are built: a lower bound, which equals the published number.
+    general position. One function of each symmetry class is tried. For n = 5 all functions of integer weights up to 5 are built: a lower
+    bound, which equals the published number.
+
+    Notes: C, E. Source: Muroga 1971, Threshold Logic and Its Applications; https://oeis.org/A000609
+    Assumes: real weights and a threshold; a function of the n inputs 0 or 1 alone.
+    Also: number of threshold functions; linearly separable Boolean functions.
     """
 
-    lecture = "C, E"
-    kinds = ("EXACT", "TABLE")
     cost = "M"
-    source = (
-        "Muroga 1971, Threshold Logic and Its Applications; https://oeis.org/A000609; Cover 1965, https://doi.org/10.1109/PGEC.1965.264137"
-    )
-    assumptions = ("real weights and a threshold", "inputs are 0 or 1")
-    aliases = ("number of threshold functions", "linearly separable Boolean functions")
-    panels = 1
-    small = {"n": 3}
-    full = {"programs": 4, "exhaustive": 4, "weights": 6}
+    n = param(4, "inputs up to which every symmetry class is decided", least=3, most=4, small=3)
+    exhaustive = param(3, "inputs up to which every function is tried, without symmetry", least=2, most=4, full=4)
+    weights = param(5, "largest integer weight in the construction for five inputs", least=5, most=7, full=6)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.separable, self.pitts = {}, {n: mcculloch_pitts(n).size for n in range(1, 6)}
-        for n in range(1, c.n + 1):
+    def measure(self, rng: Generator) -> Checks:
+        self.count, kinds = {}, {}
+        for n in range(1, self.n + 1):
             first, sizes = classes(n)
-            yield equal(f"symmetry classes, n = {n}", first.size, CLASSES[n])
-            good = np.array([feasible(f, n) if n <= c.programs else certified(f, n) for f in tables(n)[first]])
-            self.separable[n] = int(sizes[good].sum())
-            yield equal(f"separable, n = {n}", self.separable[n], SEPARABLE[n])
-            yield at_most(f"Cover's count for general position, n = {n}", self.separable[n], cover(2**n, n + 1), kind="EXACT")
-        yield equal("Cover's count is attained, n = 2", self.separable[2], cover(4, 3))
-        for n in range(1, c.exhaustive + 1):
-            every = np.array([certified(f, n) for f in tables(n)[: 2 ** (2**n) // 2]])
-            yield equal(f"every function tried, n = {n}", 2 * int(every.sum()), SEPARABLE[n])
-            if n == 2:
-                missing = np.flatnonzero(~np.append(every, every[::-1]))
-                yield equal("the functions missing at n = 2 are XOR and XNOR", missing, codes(np.array([[0, 1, 1, 0], [1, 0, 0, 1]])))
-        for n, known in zip(range(1, 5), (4, 10, 26, 66), strict=True):
-            yield equal(f"units with weights ±1, n = {n}", self.pitts[n], known)
-        yield equal("2 + n 2^n of them, n = 5", self.pitts[5], 2 + 5 * 2**5)
-        built = by_weights(5, c.weights)
-        self.separable[5] = built.size
-        yield published(f"built with integer weights up to {c.weights}, n = 5", built.size, SEPARABLE[5], 0)
-        yield at_least("the ±1 units are among them, n = 5", int(np.isin(mcculloch_pitts(5), built).sum()), self.pitts[5], kind="EXACT")
+            found = np.array([feasible(rows(f, cube(n)), np.ones(2**n)) is not None for f in tables(n)[first]])
+            self.count[n], kinds[n] = int(sizes[found].sum()), first.size
+        *fewer, most = self.count.values()
+        yield headline(equal(f"separable functions of {self.n} inputs, by linear programs", most, SEPARABLE[self.n]))
+        yield equal(f"the same for 1 … {self.n - 1} inputs", np.array(fewer), [SEPARABLE[n] for n in range(1, self.n)])
+        yield equal("symmetry classes", np.array(list(kinds.values())), [CLASSES[n] for n in kinds])
+        tried = {n: np.array([separable(rows(f, cube(n))) for f in tables(n)]) for n in range(1, self.exhaustive + 1)}
+        totals = np.array([found.sum() for found in tried.values()])
+        yield equal(f"every function tried, 1 … {self.exhaustive} inputs", totals, [SEPARABLE[n] for n in tried])
+        missing = codes(np.array([[0, 1, 1, 0], [1, 0, 0, 1]]))
+        yield equal("the functions missing at n = 2 are XOR and XNOR", np.flatnonzero(~tried[2]), missing)
+        limits = [cover(2**n, n + 1) for n in self.count]
+        yield at_most("Cover's count for general position", list(self.count.values()), limits, kind="EXACT")
+        self.signs = {n: by_signs(n) for n in range(1, 6)}
+        sizes = np.array([found.size for found in self.signs.values()])
+        yield equal("weights ±1: 2 + n 2^n functions, n = 1 … 5", sizes, [4, 10, 26, 66, 162])
+        built = by_weights(5, self.weights)
+        yield published(f"built with integer weights up to {self.weights}, n = 5", built.size, SEPARABLE[5], 0)
+        yield equal("the ±1 units that are not among them", int(np.sum(~np.isin(self.signs[5], built))), 0)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        yield equal("a linear program separates XOR", feasible(np.array([0, 1, 1, 0]), 2), True)
-        yield equal("corners of a cube as if in general position, n = 3", self.separable[3], cover(8, 4))
-        yield equal("weights ±1 are enough for all separable functions, n = 2", self.pitts[2], SEPARABLE[2])
-        yield equal("integer weights up to 4 are enough, n = 5", by_weights(5, 4).size, SEPARABLE[5])
+    def control(self, rng: Generator) -> Checks:
+        product = np.column_stack([cube(2), cube(2).prod(axis=1)])
+        found = sum(feasible(rows(f, product), np.ones(4)) is not None for f in tables(2))
+        yield because("the unit also sees x₁x₂", equal("separable functions of 2 inputs", found, SEPARABLE[2]))
+        yield because("weights are ±1", equal("functions of 2 inputs", self.signs[2].size, SEPARABLE[2]))
+        row = equal("functions of 5 inputs", by_weights(5, 4).size, SEPARABLE[5])
+        yield because("weights are whole numbers up to 4", row)
+        row = equal("separable functions of 3 inputs, by Cover's count", self.count[3], cover(8, 4))
+        yield because("corners of a cube are not in general position", row)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
+    def plots(self) -> list[Panel]:
         n = range(1, 6)
-        counts = {"all Boolean functions": [2 ** (2**k) for k in n], "Cover's count": [cover(2**k, k + 1) for k in n]}
-        counts |= {"linearly separable": [self.separable.get(k, SEPARABLE[k]) for k in n], "weights ±1": [self.pitts[k] for k in n]}
-        for i, (name, colour) in enumerate(zip(counts, (style.LINE, "none", style.BLUE, style.ORANGE), strict=True)):
-            look = {"color": colour, "edgecolor": style.SOFT, "linewidth": 0.8, "linestyle": "--" if colour == "none" else "-"}
-            bars = axes[0].bar(np.arange(1, 6) + 0.235 * (i - 1.5), counts[name], 0.22, **look, label=name)
-            axes[0].bar_label(bars, [{412736: "4.1·10⁵", 2**32: "4.3·10⁹"}.get(v, str(v)) for v in counts[name]], padding=2, fontsize=7.5)
-        axes[0].set(title="Few functions are linearly separable", xlabel="inputs n", ylabel="Boolean functions")
-        axes[0].set(yscale="log", ylim=(1, 1e11))
-        axes[0].legend(loc="upper left")
+        counts = [[2 ** (2**k) for k in n], [cover(2**k, k + 1) for k in n]]
+        counts += [[SEPARABLE[k] for k in n], [self.signs[k].size for k in n]]
+        panel = Panel("Few functions are linearly separable", "inputs n", "Boolean functions", log="y")
+
+        def draw(axes: style.Panels) -> None:
+            for i, ((name, colour), values) in enumerate(zip(LOOKS.items(), counts, strict=True)):
+                at = np.arange(1, 6) + 0.235 * (i - 1.5)
+                bars = axes.bar(at, values, 0.22, color=colour, edgecolor=style.SOFT, linewidth=0.8, label=name)
+                texts = [str(v) if v < 10**5 else f"{v:.0e}".replace("e+0", "·10^") for v in values]
+                axes.bar_label(bars, texts, padding=2, fontsize=7.5)
+
+        return [panel.custom(draw).limits(y=(1, 3e10))]

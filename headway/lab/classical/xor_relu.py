@@ -1,59 +1,47 @@
-"""XOR with one hidden layer."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
-
-from headway.core.config import require
 from headway.core.errors import ConfigError
 from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, close, equal
-from headway.lab.old import Experiment
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    because,
+    close,
+    counts,
+    equal,
+    headline,
+    np,
+    param,
+)
 from headway.lab.relu_net import ReluNet, affine
+from headway.lab.tools.bits import cube
+from headway.lab.tools.programs import feasible
 
-X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-XOR = np.array([0.0, 1.0, 1.0, 0.0])
+X, XOR, AND = cube(2).astype(float), np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])
 NET = ReluNet((([[1, 1], [-1, -1]], [-1.5, 0.5]), ([[-2, -2]], [1])))  # W¹, b¹ and W², b² of the exercise
 
 
-@dataclass(frozen=True)
-class Config:
-    trials: int = 2000  # random lines, none of which may separate XOR
-
-    def __post_init__(self) -> None:
-        require((self.trials >= 1, "trials >= 1"))
-
-
-def solvable(A: np.ndarray, b: np.ndarray) -> bool:
-    """Is there v with A v >= b? Least squares with λ >= 0 finds v, or Farkas' λ with Aᵀλ = 0, bᵀλ > 0 (Lawson and Hanson 1974, ch. 23)."""
-    from scipy.optimize import nnls
-
-    E = np.vstack([A.T, b])
-    _, residual = nnls(E, np.append(np.zeros(A.shape[1]), 1.0))
-    return bool(residual > 1e-9)
-
-
-def line(points: np.ndarray, labels: np.ndarray) -> int:
-    """The status of the linear program y_i (w·x_i + b) >= 1: 0 is solved, 2 is infeasible (proved by HiGHS)."""
-    from scipy.optimize import linprog
-
+def has_line(points: np.ndarray, labels: np.ndarray) -> bool:
+    """Whether a linear program finds y_i (w·x_i + b) >= 1; if not, HiGHS has proved that there is none."""
     z = (2 * labels - 1)[:, None] * np.column_stack([points, np.ones(len(points))])
-    return int(linprog(np.zeros(3), -z, -np.ones(len(points)), bounds=(None, None)).status)
+    return feasible(z, np.ones(len(z))) is not None
 
 
-def one_unit(labels: np.ndarray, exact: bool) -> list[bool]:
-    """Which of the 16 patterns of active inputs and both signs allow f = ±relu(w·x + b) + c; the unknowns are (w_1, w_2, b, c).
+def one_unit(labels: np.ndarray, exact: bool) -> int:
+    """How many of the 16 patterns of active inputs and both signs allow f = ±relu(w·x + b) + c; the unknowns are (w_1, w_2, b, c).
 
     |v| goes into w and b, so v = ±1 is all. `exact`: f = labels. Otherwise a threshold suffices; it goes into c, and a margin is free.
     """
-    z, found = np.column_stack([X, np.ones(4), np.zeros(4)]), []
+    z, found = np.column_stack([X, np.ones(4), np.zeros(4)]), 0
     for active, v in product(product((0, 1), repeat=4), (1, -1)):
         on = np.array(active)[:, None]
         pattern, f = (2 * on - 1) * z, v * on * z + np.array([0, 0, 0, 1])  # on its pattern f is linear in the unknowns
         rows = np.vstack([f, -f]) if exact else (2 * labels - 1)[:, None] * f
-        found.append(solvable(np.vstack([pattern, rows]), np.concatenate([np.zeros(4), *((labels, -labels) if exact else (np.ones(4),))])))
+        least = np.concatenate([np.zeros(4), *((labels, -labels) if exact else (np.ones(4),))])
+        found += feasible(np.vstack([pattern, rows]), least) is not None
     return found
 
 
@@ -66,70 +54,55 @@ class XorRelu(Experiment):
         a_1 = relu(x_1 + x_2 - 1.5),     a_2 = relu(-x_1 - x_2 + 0.5)
 
     map (0, 0) to (0, ½), (1, 1) to (½, 0) and the other two to (0, 0), where a line separates. (c) f = 1 - 2 a_1 - 2 a_2 is exactly XOR.
+
+    Notes: C, D. Source: Minsky and Papert 1969, Perceptrons; notes D, exercise 10.1
+    Assumes: inputs are 0 or 1, and nothing else is seen; separable in the strict sense, no input on the line.
+    Also: XOR problem; the expressive power of depth: XOR.
     """
 
-    lecture = "C, D"
-    kinds = ("EXACT",)
-    cost = "S"
-    source = "Minsky and Papert 1969, Perceptrons; notes D, exercise 10.1"
-    assumptions = ("inputs are 0 or 1", "a unit is separable in the strict sense: no input on the line")
-    aliases = ("XOR problem", "the expressive power of depth: XOR")
-    panels = 2
-    small = {"trials": 200}
+    shift = param(0.25, "a₁ + a₂ where the line in the plane of features is put", least=0.01, most=0.49)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def measure(self, rng: Generator) -> Checks:
         from scipy.linalg import null_space
 
-        yield equal("(a) linear program for a line: status (2 is infeasible)", line(X, XOR), 2)
-        z = (2 * XOR - 1)[:, None] * np.column_stack([X, np.ones(4)])
-        yield equal("(a) Farkas: Σ z_i with multipliers 1", z.sum(axis=0), np.zeros(3))
-        kernel = null_space(z.T)
-        yield equal("(a) certificates, up to a factor", kernel.shape[1], 1)
-        yield close("(a) scipy's certificate, scaled", kernel[:, 0] / kernel[0, 0], np.ones(4))
-        lines = rng.normal(size=(c.trials, 3))
-        right = np.sum(lines @ z.T > 0, axis=1)
-        yield at_most("(a) inputs that random lines get right", right, 3, kind="EXACT")
-        hidden = ReluNet((NET.layers[0], (np.eye(2), np.zeros(2))))
-        self.features = hidden(X)
+        yield headline(equal("(c) outputs", NET(X)[:, 0], XOR))
+        yield headline(equal("(a) a linear program finds a line", has_line(X, XOR), False))
+        kernel = null_space(((2 * XOR - 1)[:, None] * np.column_stack([X, np.ones(4)])).T)
+        yield close("(a) scipy's only certificate, scaled", kernel / kernel[0, 0], np.ones((4, 1)))
+        self.features = ReluNet((NET.layers[0], (np.eye(2), np.zeros(2))))(X)
         yield equal("(b) features", self.features, np.array([[0, 0.5], [0, 0], [0, 0], [0.5, 0]]))
-        yield equal("(b) linear program in the features: status (0 is solved)", line(self.features, XOR), 0)
-        yield equal("(b) the line a₁ + a₂ = ¼", (self.features.sum(axis=1) < 0.25).astype(float), XOR)
-        yield equal("(c) outputs", NET(X)[:, 0], XOR)
-        yield equal("(c) outputs with a threshold at ½", (NET(X)[:, 0] > 0.5).astype(float), XOR)
-        yield equal("hidden units", NET.nodes, 2)
-        yield equal("weights and biases", NET.weights, 9)
-        for exact, name in ((True, "exactly"), (False, "with a threshold")):
-            yield equal(f"one ReLU unit {name}: patterns and signs that can, of 32", sum(one_unit(XOR, exact)), 0)
-            yield at_least(f"the same search finds AND {name}", sum(one_unit(np.array([0.0, 0, 0, 1]), exact)), 1, kind="EXACT")
+        yield equal("(b) a linear program finds a line in the features", has_line(self.features, XOR), True)
+        below = self.features.sum(axis=1) < self.shift
+        yield equal(f"(b) below the line a₁ + a₂ = {self.shift:g}", below, XOR == 1)
+        yield from counts("the net", NET, nodes=2, weights=9)
+        ways = one_unit(XOR, True) + one_unit(XOR, False)
+        yield equal("one ReLU unit: ways to have XOR, exactly or with a threshold", ways, 0)
+        yield at_least("the same search finds AND", min(one_unit(AND, True), one_unit(AND, False)), 1, kind="EXACT")
 
-    def examine(self, network: ReluNet, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def examine(self, network: ReluNet, rng: Generator) -> Checks:
         if (network.inputs, network.outputs) != (2, 1):
             shape = f"{network.inputs} inputs and {network.outputs} outputs"
             raise ConfigError(f"the network has {shape}, expected 2 and 1", "XOR is a function of two bits.")
-        yield equal("your net with a threshold at ½", (network(X)[:, 0] > 0.5).astype(float), XOR)
+        yield headline(equal("your net with a threshold at ½", (network(X)[:, 0] > 0.5).astype(float), XOR))
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def control(self, rng: Generator) -> Checks:
         (W, b), (V, d) = NET.layers
-        yield equal("a line separates XOR: status", line(X, XOR), 0)
-        yield equal("the same weights without ReLU", affine(V @ W, V @ b + d)(X)[:, 0], XOR)
-        yield equal("one of the two units removed", ReluNet(((W[:1], b[:1]), (V[:, :1], d)))(X)[:, 0], XOR)
+        lifted = has_line(np.column_stack([X, X.prod(axis=1)]), XOR)
+        yield because("the product x₁x₂ is seen as well", equal("(a) a linear program finds a plane", lifted, False))
+        linear = affine(V @ W, V @ b + d)(X)[:, 0]
+        yield because("ReLU is left out, so the net is linear", equal("(c) outputs", linear, XOR))
+        single = ReluNet(((W[:1], b[:1]), (V[:, :1], d)))
+        yield because("one of the two units is removed", equal("(c) outputs of one unit", single(X)[:, 0], XOR))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        t = np.linspace(-0.4, 2.4, 300)
-        value = NET(np.stack(np.meshgrid(t, t), axis=-1))[..., 0]
-        axes[0].contourf(t, t, value > 0.5, levels=[0.5, 1.5], colors=[style.BLUE], alpha=0.15)
-        for level, text in ((0.25, "f = ½"), (1.75, None)):
-            axes[0].plot(t, level - t, **style.BOUND, label=text)
-        axes[1].fill_between([-0.1, 0.35], [0.35, -0.1], -0.1, color=style.BLUE, alpha=0.15, linewidth=0)
-        axes[1].plot([-0.1, 0.35], [0.35, -0.1], **style.BOUND, label="a₁ + a₂ = ¼")
-        for points, panel in ((X, axes[0]), (self.features, axes[1])):
-            for value, look in ((1, style.series(0)), (0, style.series(1))):
-                panel.plot(*points[value == XOR].T, **look | {"linestyle": "none", "markersize": 10}, label=f"XOR = {value}")
-        names = [("(0,0)", self.features[0]), ("(1,1)", self.features[3]), ("(0,1), (1,0)", self.features[1])]
-        for text, at in names:
-            axes[1].annotate(text, at, xytext=(9, 7), textcoords="offset points")
-        axes[0].set(title="No line in the input plane …", xlabel="x₁", ylabel="x₂", xticks=[0, 1], yticks=[0, 1])
-        axes[0].set(xlim=(-0.4, 2.4), ylim=(-0.4, 1.8))
-        axes[1].set(title="… but one in the features", xlabel="a₁", ylabel="a₂", xlim=(-0.1, 0.75), ylim=(-0.1, 0.8))
-        axes[0].legend(loc="upper right")
-        axes[1].legend()
+    def plots(self) -> list[Panel]:
+        t = np.linspace(-0.4, 1.6, 300)
+        inside = NET(np.stack(np.meshgrid(t, t), axis=-1))[..., 0] > 0.5
+        left = Panel("No line in the input plane …", "x₁", "x₂").bound(t, 0.25 - t, "f = ½").bound(t, 1.75 - t)
+        left.custom(lambda axes: axes.contourf(t, t, inside, levels=[0.5, 1.5], colors=[style.BLUE], alpha=0.15))
+        right = Panel("… but one in the features", "a₁", "a₂").bound(t, self.shift - t, f"a₁ + a₂ = {self.shift:g}")
+        for panel, points in ((left, X), (right, self.features)):
+            panel.points(*points[XOR == 1].T, "XOR = 1", style.BLUE, 90)
+            panel.points(*points[XOR == 0].T, "XOR = 0", style.ORANGE, 90)
+        for text, i in (("(0, 0)", 0), ("(1, 1)", 3), ("(0, 1), (1, 0)", 1)):
+            right.note(*(self.features[i] + 0.03), text)
+        return [left.limits((-0.4, 1.6), (-0.4, 1.6)), right.limits((-0.1, 0.7), (-0.1, 0.65))]

@@ -1,38 +1,28 @@
-"""Boolean functions as whole numbers: all of them, their symmetry classes, and those of units with small weights."""
+"""Sets of Boolean functions, as codes of truth tables: symmetry classes, and what units with small weights compute."""
 
 from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from headway.lab.classical.threshold_unit import cube
-
-
-def tables(n: int) -> np.ndarray:
-    """All 2^(2^n) truth tables, one in each row, in the order of their codes."""
-    return ((np.arange(2 ** (2**n))[:, None] >> np.arange(2**n)) & 1).astype(np.int8)
-
-
-def codes(values: np.ndarray) -> np.ndarray:
-    """The truth tables (last axis) as whole numbers."""
-    return np.rint(values.astype(float) @ 2.0 ** np.arange(values.shape[-1])).astype(np.int64)  # exact: at most 32 bits
+from headway.lab.tools.bits import codes, cube, tables
 
 
 def classes(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The code of one function of each symmetry class, and the sizes: connected parts under swaps and one negation of inputs, and ¬f."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     f, x, here = tables(n), cube(n), np.arange(2 ** (2**n))
     moved = [x[:, [*range(i), i + 1, i, *range(i + 2, n)]] for i in range(n - 1)] + [x ^ (np.arange(n) == 0)]
     images = [codes(f[:, y @ (1 << np.arange(n))]) for y in moved] + [here[::-1]]
     edges = (np.tile(here, len(images)), np.concatenate(images))
-    _, label = connected_components(coo_array((np.ones(edges[0].size), edges), shape=(here.size, here.size)), directed=False)
+    graph = coo_array((np.ones(edges[0].size), edges), shape=(here.size, here.size))
+    _, label = connected_components(graph, directed=False)
     _, first, sizes = np.unique(label, return_index=True, return_counts=True)
     return first, sizes
 
 
-def mcculloch_pitts(n: int) -> np.ndarray:
-    """The codes of 1{σᵀx >= θ} for all signs σ and half-integer θ."""
+def by_signs(n: int) -> np.ndarray:
+    """The codes of 1{σᵀx >= θ} for all σ of ±1 and half-integer θ: McCulloch-Pitts units with every input connected."""
     sums = cube(n) @ np.array(list(product((-1, 1), repeat=n))).T
     return np.unique(codes((sums[None] >= np.arange(-n, n + 2)[:, None, None] - 0.5).transpose(0, 2, 1)))
 
