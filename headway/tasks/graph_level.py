@@ -22,6 +22,7 @@ Numbers = Int[np.ndarray, "b"]
 
 
 class Level(Protocol):
+    model: str  # the default architecture
     gives: str  # what a model must give
     head: str  # the size that makes its head
     columns: tuple[str, ...]  # of a prediction, before the class
@@ -62,7 +63,7 @@ def in_order(model: GraphNetwork, level: Level, batches: Sequence[GraphBatch]) -
 
 
 class NodeLevel:
-    gives, head = "one per node", "tags"
+    model, gives, head = "gcn", "one per node", "tags"
     columns: tuple[str, ...] = ("graph", "node")
 
     def logits(self, model: GraphNetwork, batch: GraphBatch) -> Float[Tensor, "b c"]:
@@ -99,7 +100,7 @@ class NodeLevel:
 
 
 class GraphLevel:
-    gives, head = "one vector", "outputs"
+    model, gives, head = "gin", "one vector", "outputs"  # the sum of GIN tells graphs apart that the mean of GCN cannot
     columns: tuple[str, ...] = ("graph",)
 
     def logits(self, model: GraphNetwork, batch: GraphBatch) -> Float[Tensor, "b c"]:

@@ -69,7 +69,7 @@ class Learned:
 class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     """Classes of nodes or of graphs: nodes with their edges in, the probability of each class out.
 
-    One graph, some of whose nodes have a class (semi-supervised), or many graphs with a class each.
+    One graph, some of whose nodes have a class (semi-supervised; by default with gcn), or many graphs with a class each (gin).
     loss: cross-entropy of the class; figures: accuracy, macro F1 and loss of held-out nodes or graphs.
     """
 
@@ -107,8 +107,8 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     def propose(cls, recipe: Recipe[Data], corpus: GraphCorpus, base: Base | None) -> Proposal[Data]:
         """Few labelled nodes want much dropout; whole graphs less of it. A person's model must give what is named here."""
         t, count, of_nodes = recipe.training, len(corpus.parts["train"]), corpus.graphs.of_nodes
-        chosen = recipe.model or Choice(cls.model)
-        entry, gives = registry.get("models", chosen.name), LEVELS[of_nodes].gives
+        chosen, gives = recipe.model or Choice(LEVELS[of_nodes].model), LEVELS[of_nodes].gives
+        entry = registry.get("models", chosen.name)
         if not registry.fits(entry, cls.reads, gives):
             known = ", ".join(f"`{name}`" for name in registry.models_for(cls.reads, gives))
             raise ConfigError(
