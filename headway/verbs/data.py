@@ -4,6 +4,7 @@ import argparse
 import inspect
 import json
 import os
+import shlex
 from pathlib import Path
 
 from headway.core import registry
@@ -84,7 +85,7 @@ def check(a: argparse.Namespace) -> int:
     else:
         if not a.files:
             raise UsageError("which data?", "`headway data check train.en train.de`, or see `headway data --help`.")
-        name, data = _recognise([absolute(path, "files") for path in a.files])
+        name, data = _recognise([absolute(path) for path in a.files])
     corpus = task_class(name).collect(data, 1)
     errors = [finding for report in corpus.reports for finding in report.errors]
     if a.json:
@@ -98,14 +99,23 @@ def check(a: argparse.Namespace) -> int:
 
 
 def _recognise(paths: list[str]) -> tuple[str, object]:
+    """The first task that these files are data for beyond doubt, and its data; else an error says which tasks could read them."""
+    from headway.data.cells import kinds_of
+    from headway.data.messages import count_noun
+    from headway.data.table import glance
     from headway.tasks.names import task_class
 
     for name in registry.entries("tasks"):
         data = task_class(name).recognise(paths)
         if data is not None:
             return name, data
-    tasks = ", ".join(registry.entries("tasks"))
+    files = f"`{paths[0]}`" if len(paths) == 1 else f"`{paths[0]}` and {count_noun(len(paths) - 1, 'other file')}"
+    columns = kinds_of(glance(paths[0])) if len(paths) == 1 else {}
+    holds = "; its columns: " + ", ".join(f"`{name}` ({kind})" for name, kind in columns.items()) if columns else ""
+    possible = {name: task_class(name).options_for(paths) for name in registry.entries("tasks")}
+    commands = [f"  headway data check --task {name} {shlex.join(words)}" for name, words in possible.items() if words]
+    hint = "\n".join(["name the task, and the columns that it should read, such as", *commands])
     raise UsageError(
-        f"cannot tell what {len(paths)} file{'s' * (len(paths) != 1)} such as `{paths[0]}` are for",
-        f"say it with `--task`: {tasks}.",
+        f"cannot tell which task {files} should be data for{holds}",
+        hint if commands else f"name it with `--task`: {', '.join(possible)}.",
     )
