@@ -9,7 +9,7 @@ import pytest
 from headway.cli import main
 from headway.core.files import read_json
 from headway.tasks.labels import split_by_class
-from tests.end_to_end.film_reviews import reviews, write_table
+from tests.end_to_end.film_reviews import SMALL, reviews, write_table
 
 
 @pytest.fixture(scope="module")
