@@ -67,7 +67,7 @@ def find_task(name: str) -> Entry:
     for entry in known.values():
         if registry.named(entry, name):
             return entry
-    raise UnknownName("task", name, known, "headway train --help")
+    raise UnknownName("task", name, known, "headway list tasks")
 
 
 def task_of(entry: Entry) -> Entry:

@@ -28,9 +28,12 @@ MANY = "files"
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     about = "check: what is wrong with these files, line by line; get: bring public data by name"
-    p.add_argument("action", choices=["check", "get"], help=about)
+    p.add_argument("action", nargs="?", choices=["check", "get"], help=about)
     p.add_argument(
-        "files", nargs="*", help="files as they would be given to `headway train`, or the name of public data"
+        "files",
+        nargs="*",
+        default=[],
+        help="files as they would be given to `headway train`, or the name of public data",
     )
     p.add_argument("--language", metavar="XX", help="get: the other language of parallel text, such as fr (default de)")
     p.add_argument("--out", default="data", metavar="DIR", help="get: the folder that the data goes to (default data)")
@@ -46,6 +49,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(a: argparse.Namespace) -> int:
+    if a.action is None:
+        hint = "`headway data check FILE` looks at data; `headway data get` lists public data."
+        raise UsageError("which action? `check` or `get`", hint)
     return get_named(a.files, Path(a.out), a.language) if a.action == "get" else check(a)
 
 

@@ -53,6 +53,13 @@ def test_pairs_among_other_columns_are_proposed_by_name(tmp_path: Path, capsys: 
     assert f"--task translation --pairs {table} --languages left,right" in capsys.readouterr().err
 
 
+def test_two_columns_of_numbers_are_no_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = write(tmp_path / "two.csv", "height,weight", [f"{i * 7 % 90},{i * 3}" for i in range(60)])
+    assert main(["data", "check", table]) == 2
+    shown = capsys.readouterr().err
+    assert "--task table --table" in shown and "--task translation" not in shown
+
+
 def test_what_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty.csv").write_text("")
     assert main(["data", "check", str(tmp_path / "empty.csv")]) == 2 and "is empty" in capsys.readouterr().err
