@@ -102,6 +102,11 @@ def looks_paired(path: str) -> bool:
     return set(kinds_of({"source": pairs.sources, "target": pairs.targets}).values()) == {"words"}
 
 
+def word_columns(path: str) -> list[str]:
+    """The columns of a table that hold words."""
+    return [name for name, kind in kinds_of(glance(path)).items() if kind == "words"]
+
+
 def guess_format(file: InputFile) -> str:
     """The format of standard input or of a file whose name does not show it, as a suffix."""
     head = next(iter(file.blocks()), "")

@@ -11,11 +11,9 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import UsageError
 from headway.data.batches import PairBatch, PairBatches
-from headway.data.cells import kinds_of
 from headway.data.input_file import InputFile
-from headway.data.pairs import looks_paired
+from headway.data.pairs import looks_paired, word_columns
 from headway.data.readers import READERS
-from headway.data.table import glance
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
@@ -131,8 +129,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     @classmethod
     def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
-        kinds = kinds_of(glance(paths[0])) if len(paths) == 1 else {}
-        words = [name for name, kind in kinds.items() if kind == "words"]
+        words = word_columns(paths[0]) if len(paths) == 1 else []
         return ("--pairs", paths[0], "--languages", ",".join(words[:2])) if len(words) > 1 else ()
 
     @classmethod
