@@ -1,5 +1,7 @@
 """Which examples are held out: a part drawn with a seed, or in k-fold cross-validation one fold of k.
 
+Examples without an order are dealt out to the folds (`take_fold`); rows in the order of time are cut into blocks (`take_block`).
+
 A task splits its data in `collect`, with functions that the tasks share. Those ask `current_fold`; a task that never asks cannot be
 cross-validated, and `reading_fold` notices it. So no task needs to know of folds.
 """
@@ -63,6 +65,18 @@ def take_fold(
     numbers = fold_numbers([keys[r] for r in rows], [strata[r] for r in rows], split.folds, split.seed)
     chosen = [row for row, number in zip(rows, numbers, strict=True) if number == split.fold]
     return [row for row, number in zip(rows, numbers, strict=True) if number != split.fold], chosen
+
+
+def take_block(rows: int, split: Split) -> tuple[int, int]:
+    """The fold of rows in the order of time, as its first row and the one after its last; only the rows before it may be learned from.
+
+        |  0  |  1  |  2  | ... |  k  |        k + 1 blocks of the same length; fold j is block j, learned from blocks 0 to j - 1
+
+    Folds that are drawn at random would let a model learn from rows beside those it is judged by, and from their future. An origin that
+    moves on judges it as it will be used. Tashman 2000, "Out-of-sample tests of forecasting accuracy: an analysis and review".
+    """
+    blocks = split.folds + 1
+    return rows * split.fold // blocks, rows * (split.fold + 1) // blocks
 
 
 def fold_numbers(keys: Sequence[Hashable], strata: Sequence[Hashable], folds: int, seed: int) -> list[int]:

@@ -5,7 +5,7 @@ turn a number into a thousand words. The others are reported (`doctor_columns.py
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -52,6 +52,11 @@ def read_column(name: str, cells: Sequence[str]) -> Column:
     nothing = np.full(len(texts), math.nan)
     words = tuple(text if f else "" for text, f in zip(texts, filled, strict=True))
     return Column(name, "words" if filled.any() else "nothing", words, nothing, filled)
+
+
+def kinds_of(columns: Mapping[str, Sequence[str]]) -> dict[str, Kind]:
+    """What each column of a table holds."""
+    return {name: read_column(name, cells).kind for name, cells in columns.items()}
 
 
 def to_number(text: str) -> float:

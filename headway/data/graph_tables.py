@@ -9,7 +9,6 @@ graphs   a column `graph` and the class of each graph
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -17,11 +16,9 @@ from headway.core.errors import DataError, raise_all
 from headway.data.doctor_graphs import Edge, examine_edges, examine_labelled
 from headway.data.findings import Report
 from headway.data.graphs import LabelledGraphs, tidy, undirected
-from headway.data.input_file import InputFile
 from headway.data.messages import display_name, excerpt, list_names
-from headway.data.readers import TABLES
 from headway.data.set_tables import choose_column
-from headway.data.table import Table, read_table
+from headway.data.table import Table, glance, read_table
 
 NODE, GRAPH, LABEL = ("node", "id", "name"), "graph", ("label", "class", "target")
 ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("node1", "node2"))
@@ -153,17 +150,10 @@ def read_edges(path: str, many: bool, index: dict[Key, int]) -> list[Edge]:
 
 def recognise_files(paths: Sequence[str]) -> Files | None:
     """Tables of edges and of nodes, and of graphs if there are three, by the names of their columns; in whatever order."""
-    if not 2 <= len(paths) <= 3 or any(
-        InputFile(path).suffix not in TABLES or not Path(path).is_file() for path in paths
-    ):
-        return None
-    try:
-        columns = {path: set(read_table(path, []).columns) for path in paths}
-    except DataError:
-        return None
+    columns = {path: set(glance(path)) for path in paths} if 2 <= len(paths) <= 3 else {}
     edges = [path for path, names in columns.items() if any({a, b} <= names for a, b in ENDS)]
     nodes = [path for path, names in columns.items() if names & set(NODE) and path not in edges]
     rest = [path for path, names in columns.items() if GRAPH in names and path not in (*edges, *nodes)]
-    if len(edges) != 1 or len(nodes) != 1 or len(rest) != len(paths) - 2:
+    if len(edges) != 1 or len(nodes) != 1 or len(rest) != len(columns) - 2:
         return None
     return Files(edges[0], nodes[0], rest[0] if rest else None)

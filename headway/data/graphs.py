@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.core.seeds import derive
+from headway.data.equal_parts import EqualParts
 from headway.data.labelled_batches import Rows
 
 
@@ -131,12 +131,12 @@ class NodeBatches:
     def largest(self) -> GraphBatch:
         return self.batch
 
-    def in_order(self) -> Iterator[GraphBatch]:
-        yield self.batch
+    def in_order(self) -> Iterator[tuple[Rows, GraphBatch]]:
+        yield self.batch.rows.numpy(), self.batch
 
 
-class GraphBatches:
-    """About `size` graphs at a time, of the graphs `rows`; batch n is a function of (seed, n)."""
+class GraphBatches(EqualParts[GraphBatch]):
+    """At most `size` graphs at a time, of the graphs `rows`."""
 
     def __init__(
         self,
@@ -148,33 +148,15 @@ class GraphBatches:
         size: int,
         seed: int,
     ) -> None:
-        self.graphs, self.x, self.rows, self.labels, self.seed = graphs, x.astype(np.float32), rows, labels, seed
-        self.count = max(1, -(-len(rows) // size))
-        self._epoch, self._parts = -1, [np.empty(0, dtype=np.int64)]
+        super().__init__(len(rows), rows=size, seed=seed)
+        self.graphs, self.x, self.rows, self.labels = graphs, x.astype(np.float32), rows, labels
 
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, number: int) -> GraphBatch:
-        """Batch `number`, counted through all epochs."""
-        epoch, index = divmod(number, len(self))
-        if epoch != self._epoch:
-            order = np.random.default_rng(derive(self.seed, "order", epoch)).permutation(len(self.rows))
-            self._epoch, self._parts = epoch, np.array_split(order, self.count)
-        return self.at(self._parts[index])
-
-    def at(self, places: Rows) -> GraphBatch:
-        arrays = (*joined(self.graphs, self.x, self.rows[places]), np.arange(len(places)), self.labels[places])
-        x, edges, graph, rows, labels = (torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)
-        return GraphBatch((x, edges, graph), rows, labels)
+    def at(self, rows: Rows) -> GraphBatch:
+        arrays = (*joined(self.graphs, self.x, self.rows[rows]), np.arange(len(rows)), self.labels[rows])
+        x, edges, graph, of, labels = (torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)
+        return GraphBatch((x, edges, graph), of, labels)
 
     def largest(self) -> GraphBatch:
         """As many graphs as a batch has, all of them the largest."""
         sizes = np.diff(self.graphs.node_starts)[self.rows]
-        most = -(-len(self.rows) // self.count)
-        return self.at(np.argsort(-sizes, kind="stable")[:most])
-
-    def in_order(self) -> Iterator[GraphBatch]:
-        """Every graph once, in order (for validation)."""
-        for places in np.array_split(np.arange(len(self.rows)), self.count):
-            yield self.at(places)
+        return self.at(np.argsort(-sizes, kind="stable")[: self.most])

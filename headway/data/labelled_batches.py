@@ -1,10 +1,10 @@
 """Batches of examples with classes: texts in length buckets by token budget, pictures by number.
 
 Batch n is a pure function of (seed, n), and every example comes once per epoch. Texts are grouped by length
-(`length_buckets.py`). Pictures are permuted and cut into parts whose sizes differ by at most one.
+(`length_buckets.py`). Pictures are permuted and cut into equal parts (`equal_parts.py`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch import Tensor
 from headway.core.seeds import derive
 from headway.data.augmentation import Augmentation
 from headway.data.batches import pad
+from headway.data.equal_parts import EqualParts
 from headway.data.length_buckets import LengthBuckets, Rows
 from headway.data.picture_frame import Frame
 
@@ -46,7 +47,7 @@ class TextBatches(LengthBuckets[LabelledBatch]):
         return LabelledBatch((ids, self.keep(rows)), torch.from_numpy(self.labels[rows]))
 
 
-class PictureBatches:
+class PictureBatches(EqualParts[LabelledBatch]):
     """Pictures as bytes, scaled by `frame` when a batch is made, so that memory holds the bytes alone.
 
     Batches by number are for training and changed by the augmentation, each time anew; those `in_order` are not.
@@ -62,21 +63,12 @@ class PictureBatches:
         frame: Frame,
         augmentation: Augmentation | None = None,
     ) -> None:
-        self.images, self.labels, self.seed, self.frame = images, labels, seed, frame
+        super().__init__(len(images), rows=rows, seed=seed)
+        self.images, self.labels, self.frame = images, labels, frame
         self.augmentation = augmentation or Augmentation()
-        self.count = -(-len(images) // rows)
-        self._epoch, self._parts = -1, [np.empty(0, dtype=np.int64)]
-
-    def __len__(self) -> int:
-        return self.count
 
     def __getitem__(self, number: int) -> LabelledBatch:
-        """Batch `number`, counted through all epochs."""
-        epoch, index = divmod(number, len(self))
-        if epoch != self._epoch:
-            order = np.random.default_rng(derive(self.seed, "order", epoch)).permutation(len(self.images))
-            self._epoch, self._parts = epoch, np.array_split(order, self.count)
-        batch, change = self.at(self._parts[index]), self.augmentation
+        batch, change = super().__getitem__(number), self.augmentation
         pictures, mixed = change.change(batch.inputs[0], derive(self.seed, "augmentation", number)), None
         if change.mixup:
             pictures, other, weight = change.mix(pictures, derive(self.seed, "mixup", number))
@@ -85,12 +77,3 @@ class PictureBatches:
 
     def at(self, rows: Rows) -> LabelledBatch:
         return LabelledBatch((self.frame.scale(self.images[rows]),), torch.from_numpy(self.labels[rows]))
-
-    def largest(self) -> LabelledBatch:
-        """The first parts have one example more, if any have."""
-        return self[0]
-
-    def in_order(self) -> Iterator[tuple[Rows, LabelledBatch]]:
-        """Every picture once, with which ones they are (for validation)."""
-        for rows in np.array_split(np.arange(len(self.images)), self.count):
-            yield rows, self.at(rows)

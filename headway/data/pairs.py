@@ -19,12 +19,14 @@ from functools import cached_property
 from pathlib import Path
 
 from headway.core.errors import DataError, UsageError
+from headway.data.cells import kinds_of
 from headway.data.columns import HINT, Languages, Row
 from headway.data.drift import first_drift
 from headway.data.input_file import InputFile, split_lines
 from headway.data.messages import display_name, excerpt
 from headway.data.readers import READERS
 from headway.data.rows import Problem, raise_unreadable
+from headway.data.table import glance
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,22 @@ def from_one(path: str, languages: Languages) -> Pairs:
     file = InputFile(path)
     suffix = file.suffix if file.suffix in READERS else guess_format(file)
     return collect_rows(READERS[suffix].pairs(file, languages), path)
+
+
+def looks_paired(path: str) -> bool:
+    """Whether a file is one of pairs by its name, and, if it is a table that can be read, two of its columns hold sentences."""
+    if not glance(path):
+        return InputFile(path).suffix in READERS
+    try:
+        pairs = from_one(path, None)
+    except DataError:
+        return False
+    return set(kinds_of({"source": pairs.sources, "target": pairs.targets}).values()) == {"words"}
+
+
+def word_columns(path: str) -> list[str]:
+    """The columns of a table that hold words."""
+    return [name for name, kind in kinds_of(glance(path)).items() if kind == "words"]
 
 
 def guess_format(file: InputFile) -> str:

@@ -1,8 +1,7 @@
 """Batches of pairs of responses: one that was chosen, and one that was rejected.
 
-Batch n is a pure function of (seed, n): the pairs of an epoch are permuted and cut into parts whose sizes differ by at
-most one. The chosen responses are the first half of a batch, the rejected ones of the same pairs the second, so that a
-model reads both at once.
+The chosen responses are the first half of a batch, the rejected ones of the same pairs the second, so that a model reads
+both at once.
 """
 
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.core.seeds import derive
+from headway.data.equal_parts import EqualParts
 from headway.data.labelled_batches import LabelledBatch, Rows, TextBatches
 
 
@@ -28,34 +27,22 @@ class PreferenceBatch:
         return len(self.texts.labels) // 2
 
 
-class PreferenceBatches:
+class PreferenceBatches(EqualParts[PreferenceBatch]):
     """Pairs from texts of which the first half was chosen, the second half rejected: text i and text n + i are a pair."""
 
     def __init__(self, texts: TextBatches, *, pairs: int, seed: int) -> None:
-        self.texts, self.seed, self.count = texts, seed, len(texts.ids) // 2
-        self.parts = -(-self.count // pairs)
-        self.reference: Float[np.ndarray, "2n"] = np.zeros(2 * self.count, dtype=np.float32)
-        self._epoch, self._cut = -1, [np.empty(0, dtype=np.int64)]
+        super().__init__(len(texts.ids) // 2, rows=pairs, seed=seed)
+        self.texts = texts
+        self.reference: Float[np.ndarray, "2n"] = np.zeros(2 * self.examples, dtype=np.float32)
 
-    def __len__(self) -> int:
-        return self.parts
-
-    def __getitem__(self, number: int) -> PreferenceBatch:
-        """Batch `number`, counted through all epochs."""
-        epoch, index = divmod(number, len(self))
-        if epoch != self._epoch:
-            order = np.random.default_rng(derive(self.seed, "order", epoch)).permutation(self.count)
-            self._epoch, self._cut = epoch, np.array_split(order, self.parts)
-        return self.at(self._cut[index])
-
-    def at(self, pairs: Rows) -> PreferenceBatch:
-        rows = np.concatenate([pairs, pairs + self.count])
-        return PreferenceBatch(self.texts.at(rows), torch.from_numpy(self.reference[rows]))
+    def at(self, rows: Rows) -> PreferenceBatch:
+        both = np.concatenate([rows, rows + self.examples])
+        return PreferenceBatch(self.texts.at(both), torch.from_numpy(self.reference[both]))
 
     def largest(self) -> PreferenceBatch:
         """The pairs with the longest texts, as many as the largest batch has."""
         longest = self.texts.lengths.reshape(2, -1).max(0)
-        return self.at(np.argsort(-longest, kind="stable")[: -(-self.count // self.parts)])
+        return self.at(np.argsort(-longest, kind="stable")[: self.most])
 
 
 def value_of_each(

@@ -4,7 +4,7 @@ Batch n is a pure function of (seed, n), and every set comes once per epoch. Wit
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
-from headway.core.seeds import derive
+from headway.data.equal_parts import EqualParts
 from headway.data.labelled_batches import LabelledBatch, Rows
 
 
@@ -79,27 +79,15 @@ class ElementScale:
         return torch.from_numpy((elements - np.array(self.mean)) / np.array(self.deviation)).float()
 
 
-class SetBatches:
+class SetBatches(EqualParts[LabelledBatch]):
     """Sets in batches of `rows`, with what they should give: numbers of classes, or numbers."""
 
     def __init__(
         self, sets: LabelledSets, wanted: Shaped[np.ndarray, "n"], *, rows: int, seed: int, scale: ElementScale
     ) -> None:
-        self.sets, self.wanted, self.seed = sets, torch.from_numpy(wanted), seed
+        super().__init__(len(sets), rows=rows, seed=seed)
+        self.sets, self.wanted = sets, torch.from_numpy(wanted)
         self.elements = scale.apply(sets.elements)
-        self.count = -(-len(sets) // rows)
-        self._epoch, self._parts = -1, [np.empty(0, dtype=np.int64)]
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, number: int) -> LabelledBatch:
-        """Batch `number`, counted through all epochs."""
-        epoch, index = divmod(number, len(self))
-        if epoch != self._epoch:
-            order = np.random.default_rng(derive(self.seed, "order", epoch)).permutation(len(self.sets))
-            self._epoch, self._parts = epoch, np.array_split(order, self.count)
-        return self.at(self._parts[index])
 
     def at(self, rows: Rows) -> LabelledBatch:
         counts = self.sets.counts[rows]
@@ -111,10 +99,4 @@ class SetBatches:
 
     def largest(self) -> LabelledBatch:
         """As many sets as a batch has, all of them the largest."""
-        size = -(-len(self.sets) // self.count)
-        return self.at(np.argsort(self.sets.counts, kind="stable")[-size:])
-
-    def in_order(self) -> Iterator[tuple[Rows, LabelledBatch]]:
-        """Every set once, with which ones they are (for validation)."""
-        for rows in np.array_split(np.arange(len(self.sets)), self.count):
-            yield rows, self.at(rows)
+        return self.at(np.argsort(self.sets.counts, kind="stable")[-self.most :])

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from headway.core.errors import DataError, nearest
 from headway.data.input_file import InputFile
@@ -79,6 +80,14 @@ def read_table(path: str, wanted: Sequence[str]) -> Table:
     for name in wanted:
         table.column(name)
     return table
+
+
+def glance(path: str) -> dict[str, tuple[str, ...]]:
+    """The columns of a table, to guess what it is for; none if the file is no table, or cannot be read."""
+    try:
+        return read_table(path, []).columns if InputFile(path).suffix in TABLES and Path(path).is_file() else {}
+    except DataError:
+        return {}
 
 
 def guess_format(file: InputFile) -> str:

@@ -67,7 +67,7 @@ def find_task(name: str) -> Entry:
     for entry in known.values():
         if registry.named(entry, name):
             return entry
-    raise UnknownName("task", name, known, "headway train --help")
+    raise UnknownName("task", name, known, "headway list tasks")
 
 
 def task_of(entry: Entry) -> Entry:
@@ -130,12 +130,11 @@ def _training(name: str, value: Value) -> Value:
     return found
 
 
-def absolute(path: str, name: str) -> str:
+def absolute(path: str, name: str = "") -> str:
     """An absolute path, so that the run can be continued from anywhere; a missing file is reported before anything heavy is loaded."""
     if path == "-":
         return path
     if not os.path.exists(path):
-        raise DataError(
-            f"there is no file `{path}` (`--{name.replace('_', '-')}`)", f"looked in `{Path(path).resolve().parent}`."
-        )
+        option = f" (`--{name.replace('_', '-')}`)" if name else ""
+        raise DataError(f"there is no file `{path}`{option}", f"looked in `{Path(path).resolve().parent}`.")
     return str(Path(path).resolve())

@@ -19,7 +19,7 @@ from headway.layers.attention.attend import recorded
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
 from headway.tasks.held_out import judged, once_per_folder, read_kept, read_tables, write_tables
-from headway.tasks.labelled_texts import LABEL, TEXT, collect_texts, guess_columns, read_texts
+from headway.tasks.labelled_texts import LABEL, TEXT, collect_texts, guess_columns, likely_columns, read_texts
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
@@ -96,6 +96,11 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     def recognise(cls, paths: Sequence[str]) -> Data | None:
         found = guess_columns(paths[0]) if len(paths) == 1 else None
         return Data(paths[0], *found) if found else None
+
+    @classmethod
+    def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
+        found = likely_columns(paths[0]) if len(paths) == 1 else None
+        return ("--table", paths[0], "--text", found[0], "--label", found[1]) if found else ()
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[Table], base: Base | None) -> Proposal[Data]:

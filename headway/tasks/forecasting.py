@@ -10,10 +10,12 @@ from torch import Tensor
 from headway.core.config import Choice, from_json, require
 from headway.core.errors import ConfigError, DataError, RunError, UsageError
 from headway.core.files import read_json, write_json
+from headway.data.cells import kinds_of
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import count_noun, display_name, list_names
 from headway.data.number_batches import NumberBatches
 from headway.data.series import Series, Windows, windows
+from headway.data.table import glance
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
@@ -89,8 +91,16 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
-        """Never without being asked: which column is to be predicted cannot be seen."""
-        return None
+        """Dates beside one column of numbers; of several, which one is to be predicted cannot be seen."""
+        kinds = kinds_of(glance(paths[0])) if len(paths) == 1 else {}
+        target = next((name for name, kind in kinds.items() if kind == "numbers"), None)
+        return Data(paths[0], target) if sorted(kinds.values()) == ["dates", "numbers"] else None
+
+    @classmethod
+    def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
+        kinds = kinds_of(glance(paths[0])) if len(paths) == 1 else {}
+        numbers = [name for name, kind in kinds.items() if kind == "numbers"]
+        return ("--table", paths[0], "--target", numbers[-1]) if numbers else ()
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: SeriesCorpus, base: Base | None) -> Proposal[Data]:

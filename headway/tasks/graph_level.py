@@ -11,10 +11,8 @@ from torch import Tensor
 from headway.data.graphs import GraphBatch, GraphBatches, LabelledGraphs, NodeBatches
 from headway.data.labelled_batches import Rows
 from headway.models.graph_network import GraphNetwork
-from headway.tasks.answers import Predictions
 from headway.tasks.graph_drawing import MOST_GRAPHS, draw_graphs, draw_nodes
 from headway.tasks.panels import Panel
-from headway.tasks.task import Batches
 
 BATCH = 128  # graphs that are judged at once
 Features = Float[np.ndarray, "n c"]
@@ -22,6 +20,7 @@ Numbers = Int[np.ndarray, "b"]
 
 
 class Level(Protocol):
+    model: str  # the default architecture
     gives: str  # what a model must give
     head: str  # the size that makes its head
     columns: tuple[str, ...]  # of a prediction, before the class
@@ -30,18 +29,7 @@ class Level(Protocol):
 
     def batches(
         self, graphs: LabelledGraphs, x: Features, rows: Rows, labels: Numbers, size: int, seed: int
-    ) -> Batches[GraphBatch]: ...
-
-    def predictions(
-        self,
-        model: GraphNetwork,
-        graphs: LabelledGraphs,
-        x: Features,
-        rows: Rows,
-        labels: Numbers,
-        names: tuple[str, ...],
-    ) -> Predictions:
-        """The probabilities of the classes of these nodes or graphs."""
+    ) -> NodeBatches | GraphBatches: ...
 
     def title(self, graphs: LabelledGraphs, row: int) -> tuple[str, ...]:
         """What one of them is called, as cells of `columns`."""
@@ -50,19 +38,21 @@ class Level(Protocol):
         """The graph in the colours of the predicted classes; `true` are the classes that should come out, empty if not known."""
 
 
-def in_order(model: GraphNetwork, level: Level, batches: Sequence[GraphBatch]) -> Float[np.ndarray, "b c"]:
-    """Log-probabilities, batch after batch."""
-    device = next(iter(model.parameters())).device
+def log_probabilities(
+    level: Level, model: GraphNetwork, graphs: LabelledGraphs, x: Features, rows: Rows
+) -> Float[np.ndarray, "b c"]:
+    """Of the classes of these nodes or graphs."""
+    device, unknown = next(iter(model.parameters())).device, np.zeros(len(rows), dtype=np.int64)
+    found = []
     with torch.inference_mode():
-        found = []
-        for batch in batches:
+        for _, batch in level.batches(graphs, x, rows, unknown, BATCH, 0).in_order():
             moved = GraphBatch(tuple(t.to(device) for t in batch.inputs), batch.rows.to(device), batch.labels)
             found.append(level.logits(model, moved).double().log_softmax(-1).cpu().numpy())
     return np.concatenate(found)
 
 
 class NodeLevel:
-    gives, head = "one per node", "tags"
+    model, gives, head = "gcn", "one per node", "tags"
     columns: tuple[str, ...] = ("graph", "node")
 
     def logits(self, model: GraphNetwork, batch: GraphBatch) -> Float[Tensor, "b c"]:
@@ -72,18 +62,6 @@ class NodeLevel:
         self, graphs: LabelledGraphs, x: Features, rows: Rows, labels: Numbers, size: int, seed: int
     ) -> NodeBatches:
         return NodeBatches(graphs, x, rows, labels)
-
-    def predictions(
-        self,
-        model: GraphNetwork,
-        graphs: LabelledGraphs,
-        x: Features,
-        rows: Rows,
-        labels: Numbers,
-        names: tuple[str, ...],
-    ) -> Predictions:
-        batches = NodeBatches(graphs, x, rows, labels)
-        return Predictions(in_order(model, self, list(batches.in_order())), labels, names)
 
     def title(self, graphs: LabelledGraphs, row: int) -> tuple[str, ...]:
         return graphs.graph_names[graphs.graph[row]], graphs.names[row]
@@ -99,7 +77,7 @@ class NodeLevel:
 
 
 class GraphLevel:
-    gives, head = "one vector", "outputs"
+    model, gives, head = "gin", "one vector", "outputs"  # the sum of GIN tells graphs apart that the mean of GCN cannot
     columns: tuple[str, ...] = ("graph",)
 
     def logits(self, model: GraphNetwork, batch: GraphBatch) -> Float[Tensor, "b c"]:
@@ -109,18 +87,6 @@ class GraphLevel:
         self, graphs: LabelledGraphs, x: Features, rows: Rows, labels: Numbers, size: int, seed: int
     ) -> GraphBatches:
         return GraphBatches(graphs, x, rows, labels, size=size, seed=seed)
-
-    def predictions(
-        self,
-        model: GraphNetwork,
-        graphs: LabelledGraphs,
-        x: Features,
-        rows: Rows,
-        labels: Numbers,
-        names: tuple[str, ...],
-    ) -> Predictions:
-        batches = GraphBatches(graphs, x, rows, labels, size=BATCH, seed=0)
-        return Predictions(in_order(model, self, list(batches.in_order())), labels, names)
 
     def title(self, graphs: LabelledGraphs, row: int) -> tuple[str, ...]:
         return (graphs.graph_names[row],)

@@ -1,11 +1,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor
 
 from headway.core import registry
@@ -19,9 +19,9 @@ from headway.data.labelled_batches import Rows
 from headway.data.node_features import NodeFeatures
 from headway.models.graph_network import GraphNetwork
 from headway.tasks.answers import FIGURES, Predictions
-from headway.tasks.graph_level import LEVELS, Features, Level
+from headway.tasks.graph_level import LEVELS, Features, Level, log_probabilities
 from headway.tasks.graph_parts import GraphCorpus, Kept, split_graphs
-from headway.tasks.held_out import read_kept
+from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.sizing import default_rate, gentler, sized
@@ -69,7 +69,7 @@ class Learned:
 class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     """Classes of nodes or of graphs: nodes with their edges in, the probability of each class out.
 
-    One graph, some of whose nodes have a class (semi-supervised), or many graphs with a class each.
+    One graph, some of whose nodes have a class (semi-supervised; by default with gcn), or many graphs with a class each (gin).
     loss: cross-entropy of the class; figures: accuracy, macro F1 and loss of held-out nodes or graphs.
     """
 
@@ -107,8 +107,8 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     def propose(cls, recipe: Recipe[Data], corpus: GraphCorpus, base: Base | None) -> Proposal[Data]:
         """Few labelled nodes want much dropout; whole graphs less of it. A person's model must give what is named here."""
         t, count, of_nodes = recipe.training, len(corpus.parts["train"]), corpus.graphs.of_nodes
-        chosen = recipe.model or Choice(cls.model)
-        entry, gives = registry.get("models", chosen.name), LEVELS[of_nodes].gives
+        chosen, gives = recipe.model or Choice(LEVELS[of_nodes].model), LEVELS[of_nodes].gives
+        entry = registry.get("models", chosen.name)
         if not registry.fits(entry, cls.reads, gives):
             known = ", ".join(f"`{name}`" for name in registry.models_for(cls.reads, gives))
             raise ConfigError(
@@ -178,27 +178,23 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         )
 
     def _predictions(self, model: GraphNetwork, graphs: LabelledGraphs, x: Features, rows: Rows) -> Predictions:
-        return self.level.predictions(model, graphs, x, rows, self._numbers(graphs, rows), self.classes.names)
+        logs = log_probabilities(self.level, model, graphs, x, rows)
+        return Predictions(logs, self._numbers(graphs, rows), self.classes.names)
 
     def _show(self, graphs: LabelledGraphs, row: int) -> str:
         return " ".join(cell for cell in self.level.title(graphs, row) if cell)
 
+    @once_per_folder
     def _kept(self, folder: Path) -> Kept:
-        """What the run keeps, read once."""
-        if folder not in self._read:
-            self._read[folder] = Kept.read(folder)
-        return self._read[folder]
-
-    @cached_property
-    def _read(self) -> dict[Path, Kept]:
-        return {}
+        """What the run keeps."""
+        return Kept.read(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def judge(self, model: GraphNetwork, folder: Path) -> Judgement:
         """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
         kept = self._kept(folder)
-        name = "test" if "test" in kept.parts else "validation"
+        name = judged(kept.parts)
         sizes = {part: len(rows) for part, rows in kept.parts.items()}
         return self._judgement(model, name, kept.graphs, kept.x, kept.parts[name], sizes)
 
@@ -214,13 +210,11 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
 
     def _named(self, model: GraphNetwork, graphs: LabelledGraphs, x: Features) -> list[str]:
         """The class of every node, or of every graph."""
-        found = self._all(model, graphs, x)
-        return [self.classes.names[i] for i in found.predicted]
+        return [self.classes.names[i] for i in self._all(model, graphs, x).argmax(1)]
 
-    def _all(self, model: GraphNetwork, graphs: LabelledGraphs, x: Features) -> Predictions:
-        rows = np.arange(len(graphs))
-        unknown = np.zeros(len(rows), dtype=np.int64)  # what they should be is not asked for
-        return self.level.predictions(model, graphs, x, rows, unknown, self.classes.names)
+    def _all(self, model: GraphNetwork, graphs: LabelledGraphs, x: Features) -> Float[np.ndarray, "n c"]:
+        """The probabilities of the classes of every node, or of every graph."""
+        return np.exp(log_probabilities(self.level, model, graphs, x, np.arange(len(graphs))))
 
     def evaluate(self, model: GraphNetwork, data: Data) -> Judgement:
         """Scores of the nodes or graphs that have a class; columns are named as in training unless they are given."""
@@ -259,8 +253,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         """The classes of all nodes or graphs, of this graph or new ones; classes in the tables are not looked at."""
         graphs = self._bring(data if isinstance(data, Data) else Data(), with_labels=False)
         found = self._all(model, graphs, self.learned.features.apply(graphs))
-        best = found.probabilities.max(1)
-        names = [self.classes.names[i] for i in found.predicted]
+        best, names = found.max(1), [self.classes.names[i] for i in found.argmax(1)]
         rows = [(*self.level.title(graphs, i), names[i], f"{best[i]:.3f}") for i in range(len(graphs))]
         columns = (*self.level.columns, "predicted", "probability")
         if self.learned.of_nodes and len(graphs.graph_names) == 1:  # one graph needs no name

@@ -1,15 +1,13 @@
 """Texts with classes: from a person's table to a part to learn from and parts that are held out, kept in the run."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from headway.core.errors import DataError
+from headway.data.cells import kinds_of
 from headway.data.doctor_labels import examine_labels
 from headway.data.findings import Report
-from headway.data.input_file import InputFile
 from headway.data.messages import display_name, list_names
-from headway.data.readers import TABLES
-from headway.data.table import Table, read_table
+from headway.data.table import Table, glance, read_table
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 TEXT, LABEL = "text", "label"  # the columns of a table in the run
@@ -47,14 +45,17 @@ def read_texts(
     return examine_labels(Table(columns, table.lines, path, table.problems), TEXT, LABEL, held_out=hidden)
 
 
+def likely_columns(path: str) -> tuple[str, str] | None:
+    """The column with the longest cells, if they are words, and the last of the others: what a person might name."""
+    columns = glance(path)
+    longest = sorted(columns, key=lambda name: sum(map(len, columns[name])))[-1:]
+    rest = [name for name in columns if name not in longest]
+    return (longest[0], rest[-1]) if rest and kinds_of(columns)[longest[0]] == "words" else None
+
+
 def guess_columns(path: str) -> tuple[str, str] | None:
     """The columns of texts and of classes, if a table has them beyond doubt: classes are few and come again."""
-    if InputFile(path).suffix not in TABLES or not Path(path).is_file():
-        return None
-    try:
-        columns = read_table(path, []).columns
-    except DataError:
-        return None
+    columns = glance(path)
     if TEXT in columns and LABEL in columns:
         return TEXT, LABEL
     different = {name: len(set(cells)) for name, cells in columns.items()}

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from headway.core.errors import DataError
 from headway.core.files import read_note, read_tensors, write_tensors
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.point_problems import draw
 from headway.data.point_sets import Columns, PointSets, examine_sets, read_sets
-from headway.data.table import read_table
+from headway.data.table import glance, read_table
 from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import set_apart
 
@@ -90,10 +89,7 @@ def read_given(path: str, named: Names, *, ordered: bool) -> PointSets:
 
 def guess_columns(path: str) -> bool:
     """Whether this is a table of points with an order."""
-    try:
-        return {"set", "x", "order"} <= set(read_table(path, ()).columns)
-    except DataError:
-        return False
+    return {"set", "x", "order"} <= set(glance(path))
 
 
 # -- in the run -------------------------------------------------------------------------------------------------------

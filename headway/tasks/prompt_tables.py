@@ -1,14 +1,11 @@
 """Prompts with responses: from a person's table to a part to learn from and parts that are held out, kept in the run."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 
-from headway.core.errors import DataError, UsageError
+from headway.core.errors import UsageError
 from headway.data.doctor_preferences import PROMPT, examine_responses
 from headway.data.findings import Report
-from headway.data.input_file import InputFile
-from headway.data.readers import TABLES
-from headway.data.table import Table, read_table
+from headway.data.table import Table, glance, read_table
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 RESPONSE, CHOSEN, REJECTED = "response", "chosen", "rejected"  # columns of a table in the run, beside the prompt
@@ -85,9 +82,4 @@ def _split_prompts(train: Table, held_out: dict[str, Table], seed: int, origin: 
 
 def recognised(paths: Sequence[str], columns: Sequence[str]) -> bool:
     """Whether this is one table that has these columns."""
-    if len(paths) != 1 or InputFile(paths[0]).suffix not in TABLES or not Path(paths[0]).is_file():
-        return False
-    try:
-        return set(columns) <= set(read_table(paths[0], []).columns)
-    except DataError:
-        return False
+    return len(paths) == 1 and set(columns) <= set(glance(paths[0]))

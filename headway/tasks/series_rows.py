@@ -12,6 +12,7 @@ from jaxtyping import Bool
 
 from headway.core.errors import DataError, RunError, nearest
 from headway.core.files import read_note, read_tensors, write_tensors
+from headway.core.folds import current_fold, take_block
 from headway.data.cells import read_column
 from headway.data.doctor_series import (
     examine_level,
@@ -115,17 +116,24 @@ def read_split(table: Table, split: str | None, rows: Sequence[int]) -> Bool[np.
 
 
 def split_windows(every: Windows, test: Bool[np.ndarray, "t"], horizon: int, origin: str) -> dict[str, Windows]:
-    """Windows by the part that all of their predicted rows are in; their past may reach into the part before."""
-    number = np.where(test, 2, 0)
-    before = int((~test).sum())
-    number[before - max(1, round(VALIDATION * before)) : before] = 1
+    """Windows by the part that all of their predicted rows are in; their past may reach into the part before.
+
+    In cross-validation not even that: training ends `lags` rows before the fold, so that no row is in windows of both.
+    Racine 2000, "Consistent cross-validatory model-selection for dependent data: hv-block cross-validation".
+    """
+    fold, before, lags = current_fold(), int((~test).sum()), every.series.shape[1]
+    share = max(1, round(VALIDATION * before))
+    first, stop = take_block(before, fold) if fold else (before - share, before)
+    number = np.where(test, 2, 3)  # 3: in no part
+    number[: max(0, first - lags) if fold else first], number[first:stop] = 0, 1
     ends = number[every.rows[:, None] + np.arange(horizon)]
     inside = (ends == ends[:, :1]).all(1)
     parts = {name: every.select(inside & (ends[:, 0] == k)) for k, name in enumerate(("train", "validation", "test"))}
     for name, part in parts.items():
         if len(part) < LEAST:
             words = f"{display_name(origin)} leaves {count_noun(len(part), 'window')} for {name}, at least {LEAST} are needed"
-            raise DataError(words, "bring a longer series, fewer `--lags`, or another `--split`.")
+            fewer = f"fewer `--folds` than {fold.folds}" if fold else "another `--split`"
+            raise DataError(words, f"bring a longer series, fewer `--lags`, or {fewer}.")
     return parts
 
 

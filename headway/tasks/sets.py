@@ -8,14 +8,12 @@ import torch
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import DataError, RunError, UsageError
+from headway.core.errors import RunError, UsageError
 from headway.core.files import write_json
-from headway.data.input_file import InputFile
 from headway.data.labelled_batches import LabelledBatch
-from headway.data.readers import TABLES
 from headway.data.set_tables import NAMES, TARGETS, are_numbers, read_sets
 from headway.data.sets import ElementScale, LabelledSets, SetBatches
-from headway.data.table import read_table
+from headway.data.table import glance
 from headway.models.classifier import Classifier
 from headway.tasks import answers
 from headway.tasks.held_out import judged, once_per_folder, read_kept
@@ -88,14 +86,8 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
         """A table with columns `set` and `target`, or as they are usually called."""
-        if len(paths) != 1 or InputFile(paths[0]).suffix not in TABLES or not Path(paths[0]).is_file():
-            return None
-        try:
-            columns = read_table(paths[0], []).columns
-        except DataError:
-            return None
-        known = any(name in columns for name in NAMES[:1]) and any(name in columns for name in TARGETS)
-        return Data(table=paths[0]) if known else None
+        columns = glance(paths[0]) if len(paths) == 1 else {}
+        return Data(table=paths[0]) if NAMES[0] in columns and set(TARGETS) & set(columns) else None
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[LabelledSets], base: Base | None) -> Proposal[Data]:

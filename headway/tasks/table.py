@@ -18,6 +18,7 @@ from headway.data.features import Features
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import count_noun, excerpt
 from headway.data.number_batches import NumberBatches
+from headway.data.table import glance
 from headway.evaluate.importance import permutation_importance
 from headway.models.classifier import Classifier
 from headway.tasks import answers, estimates
@@ -26,7 +27,7 @@ from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Plot
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.sizing import default_rate, gentler, sized
-from headway.tasks.table_rows import TableCorpus, collect_rows, read_given
+from headway.tasks.table_rows import TableCorpus, collect_rows, guess_target, read_given
 from headway.tasks.targets import ClassTarget, NumberTarget, Part, Target
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
@@ -87,8 +88,13 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
-        """Never without being asked: which column is to be predicted cannot be seen."""
-        return None
+        target = guess_target(paths[0]) if len(paths) == 1 else None
+        return Data(paths[0], target) if target else None
+
+    @classmethod
+    def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
+        columns = list(glance(paths[0])) if len(paths) == 1 else []
+        return ("--table", paths[0], "--target", columns[-1]) if len(columns) > 1 else ()
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: TableCorpus, base: Base | None) -> Proposal[Data]:

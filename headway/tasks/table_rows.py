@@ -6,15 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.core.errors import DataError
-from headway.data.cells import read_column
+from headway.data.cells import kinds_of, read_column
 from headway.data.doctor_columns import Examined, TargetKind, examine_columns, examine_given
 from headway.data.findings import Report
 from headway.data.messages import display_name, list_names
-from headway.data.table import Table, read_table
+from headway.data.table import Table, glance, read_table
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 PARTS = 10  # a split of numbers has the same share of each tenth of them
 LEAST = 20  # rows of such a part
+TARGETS = ("target", "label", "class", "y")  # what the column to be predicted is usually called
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,14 @@ def collect_rows(
     labels, keys = groups(found, target), rows_of(found.table, found.features)
     train, held_out = set_apart(found.table, held_out, labels, keys, seed, path)
     return TableCorpus(train, held_out, (found.report, *reports), "rows", found.kind, found.features)
+
+
+def guess_target(path: str) -> str | None:
+    """The column to be predicted, if its name says so and the rest can be learned from: numbers are among it, and no dates of a series."""
+    kinds = kinds_of(glance(path))
+    named = [name for name in kinds if name.lower() in TARGETS]
+    others = [kind for name, kind in kinds.items() if name not in named]
+    return named[0] if len(named) == 1 and "numbers" in others and "dates" not in others else None
 
 
 def read_given(path: str, target: str, features: Sequence[str], kind: TargetKind) -> tuple[Table, Report]:

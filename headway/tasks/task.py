@@ -169,7 +169,12 @@ class Task(Protocol[D, C, B, M_contra]):
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> D | None:
-        """The data that these files seem to be, or None: `headway data check` asks every task."""
+        """The data that these files are beyond doubt, or None: `headway data check` asks every task."""
+
+    @classmethod
+    def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
+        """The options with which it could read these files, though nothing shows that they are meant for it; none if it could not."""
+        return ()
 
     @classmethod
     def propose(cls, recipe: Recipe[D], corpus: C, base: "Base | None") -> Proposal[D]: ...

@@ -11,6 +11,8 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import UsageError
 from headway.data.batches import PairBatch, PairBatches
+from headway.data.input_file import InputFile
+from headway.data.pairs import looks_paired, word_columns
 from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.layers.cross_entropy import output_cross_entropy
@@ -121,11 +123,14 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
-        if len(paths) == 2:
+        if len(paths) == 2 and not any(InputFile(path).suffix in READERS for path in paths):
             return Data(source=paths[0], target=paths[1])
-        return (
-            Data(pairs=paths[0]) if len(paths) == 1 and Path(paths[0].removesuffix(".gz")).suffix in READERS else None
-        )
+        return Data(pairs=paths[0]) if len(paths) == 1 and looks_paired(paths[0]) else None
+
+    @classmethod
+    def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
+        words = word_columns(paths[0]) if len(paths) == 1 else []
+        return ("--pairs", paths[0], "--languages", ",".join(words[:2])) if len(words) > 1 else ()
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: PairCorpus, base: Base | None) -> Proposal[Data]:

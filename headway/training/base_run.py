@@ -15,10 +15,10 @@ from headway.tasks.task import AnyTask, Base
 from headway.training.progress import Progress
 
 
-def chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None) -> Choice:
-    """The model that was asked for; without a word that of the run it begins with, if it fits, or the task's default."""
+def chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None) -> Choice | None:
+    """The model that was asked for; else that of the run it begins with, if it fits. None: the task proposes one."""
     if base is None:
-        return recipe.model or Choice(kind.model)
+        return recipe.model
     if recipe.model is None and not registry.fits(registry.get("models", base.model.name), kind.reads, kind.gives):
         return Choice(kind.model)
     asked = recipe.model or Choice(base.model.name)

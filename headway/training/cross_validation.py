@@ -3,6 +3,7 @@
     score = (1/k) sum_j score of the run that did not learn from part j
 
 Every example is validated once, by a model that has not seen it; a test part that is set apart stays out of all folds.
+Of a series the parts are blocks in the order of time, and a run learns only from what comes before its own (`core/folds.py`).
 Stone 1974, "Cross-validatory choice and assessment of statistical predictions"; lecture D.
 """
 

@@ -117,8 +117,9 @@ class Search:
         path = out / "search.json"
         asked = {"recipe": self.ask({}).to_json(), "folds": self.folds, "seed": self.seed}
         asked |= {"space": {name: to_json(values) for name, values in self.space.items()}}
-        if not path.exists():
-            if any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir()):
+        begun = path.exists() and any((out / "trials").glob("**/*"))  # else the data could not be read: nothing to keep
+        if not begun:
+            if not path.exists() and any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir()):
                 raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
             write_json(path, asked)
         hint = "choose another `--out`, or ask for the same as before."

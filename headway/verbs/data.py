@@ -4,6 +4,7 @@ import argparse
 import inspect
 import json
 import os
+import shlex
 from pathlib import Path
 
 from headway.core import registry
@@ -27,9 +28,12 @@ MANY = "files"
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     about = "check: what is wrong with these files, line by line; get: bring public data by name"
-    p.add_argument("action", choices=["check", "get"], help=about)
+    p.add_argument("action", nargs="?", choices=["check", "get"], help=about)
     p.add_argument(
-        "files", nargs="*", help="files as they would be given to `headway train`, or the name of public data"
+        "files",
+        nargs="*",
+        default=[],
+        help="files as they would be given to `headway train`, or the name of public data",
     )
     p.add_argument("--language", metavar="XX", help="get: the other language of parallel text, such as fr (default de)")
     p.add_argument("--out", default="data", metavar="DIR", help="get: the folder that the data goes to (default data)")
@@ -45,6 +49,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(a: argparse.Namespace) -> int:
+    if a.action is None:
+        hint = "`headway data check FILE` looks at data; `headway data get` lists public data."
+        raise UsageError("which action? `check` or `get`", hint)
     return get_named(a.files, Path(a.out), a.language) if a.action == "get" else check(a)
 
 
@@ -84,7 +91,7 @@ def check(a: argparse.Namespace) -> int:
     else:
         if not a.files:
             raise UsageError("which data?", "`headway data check train.en train.de`, or see `headway data --help`.")
-        name, data = _recognise([absolute(path, "files") for path in a.files])
+        name, data = _recognise([absolute(path) for path in a.files])
     corpus = task_class(name).collect(data, 1)
     errors = [finding for report in corpus.reports for finding in report.errors]
     if a.json:
@@ -98,14 +105,23 @@ def check(a: argparse.Namespace) -> int:
 
 
 def _recognise(paths: list[str]) -> tuple[str, object]:
+    """The first task that these files are data for beyond doubt, and its data; else an error says which tasks could read them."""
+    from headway.data.cells import kinds_of
+    from headway.data.messages import count_noun
+    from headway.data.table import glance
     from headway.tasks.names import task_class
 
     for name in registry.entries("tasks"):
         data = task_class(name).recognise(paths)
         if data is not None:
             return name, data
-    tasks = ", ".join(registry.entries("tasks"))
+    files = f"`{paths[0]}`" if len(paths) == 1 else f"`{paths[0]}` and {count_noun(len(paths) - 1, 'other file')}"
+    columns = kinds_of(glance(paths[0])) if len(paths) == 1 else {}
+    holds = "; its columns: " + ", ".join(f"`{name}` ({kind})" for name, kind in columns.items()) if columns else ""
+    possible = {name: task_class(name).options_for(paths) for name in registry.entries("tasks")}
+    commands = [f"  headway data check --task {name} {shlex.join(words)}" for name, words in possible.items() if words]
+    hint = "\n".join(["name the task, and the columns that it should read, such as", *commands])
     raise UsageError(
-        f"cannot tell what {len(paths)} file{'s' * (len(paths) != 1)} such as `{paths[0]}` are for",
-        f"say it with `--task`: {tasks}.",
+        f"cannot tell which task {files} should be data for{holds}",
+        hint if commands else f"name it with `--task`: {', '.join(possible)}.",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from headway.core import registry
-from headway.core.errors import HeadwayError, UsageError
+from headway.core.errors import HeadwayError, UnknownName, UsageError
 from headway.verbs import ORDER
 
 
@@ -16,6 +16,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         message = message.replace("the following arguments are required:", "missing:")
+        wrong = re.match(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
+        if wrong:
+            kind = f"value of `{wrong[1]}`:" if wrong[1].startswith("-") else wrong[1].lower()
+            raise UnknownName(kind, wrong[2], re.findall(r"[\w.-]+", wrong[3]), f"{self.prog} --help")
         message = re.sub(r"argument (--\S+): expected one argument", r"`\1` needs a value", message)
         raise UsageError(message, f"`{self.prog} --help` explains it.")
 

@@ -63,7 +63,7 @@ from tests.end_to_end.conftest import SMALL
         ("list modles", "unknown room `modles`", "did you mean `models`?"),
         ("show transfomer", "unknown name `transfomer`", "did you mean `transformer`?"),
         ("find qqqqqq", "unknown name `qqqqqq`", ""),
-        ("data chek a b", "invalid choice", "headway data --help"),
+        ("data chek a b", "unknown action `chek`", "did you mean `check`? `headway data --help` lists them all."),
         ("data check", "which data?", ""),
         ("check nothing_like_it", "unknown", ""),
         ("evaluate nowhere --source a", "there is no directory `nowhere`", ""),

@@ -11,14 +11,18 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
+from sklearn.model_selection import TimeSeriesSplit
 
 import headway as package
 from headway.cli import main
-from headway.core.errors import RunError
+from headway.core.errors import DataError, RunError
 from headway.core.files import read_json
+from headway.core.folds import Split, reading_fold
 from headway.data.processes import autoregressive, best_r2
 from headway.report.summary import summarise
+from headway.tasks.forecasting import Data, Forecasting
 from headway.training.loop import Loop
+from headway.training.search import read_trials
 from headway.training.session import resume
 
 SMALL = "--model.width 8 --model.heads 1 --model.dropout 0.1 --training.batch 64".split()
@@ -187,6 +191,30 @@ def test_wrong_series_are_explained(trained: Path, tmp_path: Path, capsys: pytes
     assert "has 2 rows; a forecast is read from 3" in capsys.readouterr().err
     assert main(["evaluate", str(trained), "--table", str(write_csv(short, rows_of(3)))]) == 2
     assert "bring more of the past" in capsys.readouterr().err
+
+
+def test_folds_are_later_blocks_that_share_no_row_with_training(tmp_path: Path) -> None:
+    table, lags, horizon = write_csv(tmp_path / "series.csv", rows_of(500)), 6, 2
+    data = Data(str(table), "y", lags=lags, horizon=horizon)
+    usual = Forecasting.collect(data, 1).parts
+    for fold, (learned, held_out) in enumerate(TimeSeriesSplit(3, gap=lags).split(np.zeros(400)), 1):
+        with reading_fold(Split(1, fold, 3), "forecasting"):
+            parts = Forecasting.collect(data, 1).parts
+        rows = {n: {r + i for r in part.rows.tolist() for i in range(-lags, horizon)} for n, part in parts.items()}
+        assert not rows["train"] & rows["validation"] and max(rows["train"]) < min(rows["validation"])
+        assert rows["train"] == set(learned.tolist()), "those of scikit-learn"
+        predicted = {r + i for r in parts["validation"].rows.tolist() for i in range(horizon)}
+        assert predicted == set(held_out.tolist())
+        assert np.array_equal(parts["test"].rows, usual["test"].rows)
+    with pytest.raises(DataError, match="for train, at least 10"), reading_fold(Split(1, 1, 40), "forecasting"):
+        Forecasting.collect(data, 1)
+
+
+def test_a_search_with_folds(tmp_path: Path) -> None:
+    table, out = write_csv(tmp_path / "series.csv", rows_of(400)), tmp_path / "tuned"
+    asked = f"tune forecasting --table {table} --target y --model linear --steps 3 --folds 2 --trials 1 --quiet --out {out}"
+    assert main([*asked.split(), "--search", "training.rate=1e-3..1e-2"]) == 0
+    assert len(read_trials(out)[0].folds) == 2
 
 
 def test_a_gap_in_time_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

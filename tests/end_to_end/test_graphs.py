@@ -135,6 +135,12 @@ def test_whole_graphs(tmp_path: Path) -> None:
         run.predict(edges=files["edges"], nodes=files["nodes"])
 
 
+@pytest.mark.parametrize(("kind", "model"), [("communities", "gcn"), ("motifs", "gin")])
+def test_the_default_model_is_printed(kind: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "graphs", "--kind", kind, "--size", "100", "--steps", "2", "--out", str(tmp_path / "run")]) == 0
+    assert f"model: {model} " in capsys.readouterr().out and package.load(tmp_path / "run").plan.model.name == model
+
+
 def test_features_of_nodes() -> None:
     graphs = LabelledGraphs(
         np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), np.zeros(3, dtype=np.int64), ("p", "q", "r"), ("",), ("", "", ""), True,

@@ -210,6 +210,9 @@ def test_other_mistakes(digits: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "z").mkdir()
     (tmp_path / "z" / "note").write_text("mine")
     assert tune(digits, tmp_path / "z") == 2 and "is not an empty directory" in capsys.readouterr().err
+    words = ["tune", "images", "--model", "mlp", "--search", "model.width=4..8", "--steps", "1", "--out", str(tmp_path / "v")]
+    assert main(words) == 2 and "which pictures?" in capsys.readouterr().err
+    assert main([*words, "--npz", str(digits), "--trials", "1", "--quiet"]) == 0, "a search that never began is in nobody's way"
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "trials.jsonl").write_text(json.dumps({"number": 1}) + "\n{")
     with pytest.raises(RunError, match="is damaged"):

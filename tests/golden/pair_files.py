@@ -1,4 +1,4 @@
-"""Writes the files of pairs that the tests read."""
+"""Writes the files of pairs that the tests read, and asks why they are refused."""
 
 import csv
 import io
@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from headway.core.errors import DataError
+from headway.data.pairs import read_pairs
 
 
 def write(path: Path, content: str | bytes) -> str:
@@ -30,3 +33,13 @@ def unit(source: str, target: str) -> str:
 
 def stdin(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+
+
+def refused(*phrases: str, hint: str, **where: object) -> str:
+    """The message with which reading these pairs is refused; it has these phrases, and its hint that one."""
+    with pytest.raises(DataError) as caught:
+        read_pairs(**where)  # type: ignore[arg-type]
+    for phrase in phrases:
+        assert phrase in caught.value.message
+    assert hint in caught.value.hint
+    return caught.value.message

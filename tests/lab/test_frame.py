@@ -291,7 +291,7 @@ def test_parameters_are_checked_by_name_type_and_range() -> None:
         (["run", "threshold-1d", "--network", "x.safetensors"], "has no place for a network"),
         (["run", "threshold-1d", "--seed", "-3"], "should not be negative"),
         (["list", "depht"], "unknown module `depht`\nHint: did you mean `depth`?"),
-        (["lsit"], "invalid choice: 'lsit'"),
+        (["lsit"], "unknown action `lsit`\nHint: did you mean `list`?"),
         (["run", "threshold-1d", "--sed", "1"], "unknown option `--sed`\nHint: did you mean `--seed`?"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else "",

@@ -34,3 +34,15 @@ def gradients_are_right(module: nn.Module, *inputs: Tensor) -> bool:
 
     leaves = [x.detach().clone().requires_grad_() for x in (*inputs, *values)]
     return torch.autograd.gradcheck(run, leaves, fast_mode=True)
+
+
+def pictures(count: int = 4, channels: int = 2, height: int = 7, width: int = 11) -> Tensor:
+    return torch.rand(count, channels, height, width)
+
+
+def scattered(model: Any, share: float = 0.2) -> Any:
+    """The model with every number moved, running averages included: there, mistakes do not cancel."""
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *(b for b in model.buffers() if b.dtype.is_floating_point)):
+            tensor.add_(share * torch.rand(tensor.shape))
+    return model

@@ -1,0 +1,83 @@
+"""What is planned for training: sizes, dropout and steps that follow from the data and the budget, and parts that are set apart."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headway.core.config import Choice
+from headway.data.grammar.corpus import generate
+from headway.tasks.recipe import Recipe, Training
+from headway.tasks.translation import Data, Translation
+from headway.training.plan import budget_of, settle
+
+
+def propose(pairs: int, model: dict[str, Any], minutes: float = 10.0, **data: Any) -> Choice:
+    corpus = Translation.collect(Data(grammar=pairs), 1)
+    corpus.__dict__["_counts"] = type(corpus._counts)(
+        {"a": 100, "b": 1}
+    )  # a word that was seen once: not a regular language
+    recipe = Recipe("translation", Data(grammar=pairs, **data), Choice("transformer", model), Training(minutes=minutes))
+    return Translation.propose(recipe, corpus, None).model
+
+
+def test_the_plan_fits_what_was_given() -> None:
+    for width in (200, 130, 512, 7):  # 200: three heads of 64 would not divide it
+        options = propose(50, {"width": width}).options
+        assert width % int(options["heads"]) == 0 and options["inner"] == 2 * width  # type: ignore[arg-type]
+    assert int(propose(50, {"heads": 3}).options["width"]) % 3 == 0, "a width that is open is a multiple of given heads"  # type: ignore[arg-type]
+    assert budget_of(Training()).minutes == 10.0
+    assert propose(50, {}, joint=False).options["share"] is False and propose(50, {}).options["dropout"] == 0.3
+
+
+def test_a_regular_language_gets_no_dropout(tmp_path: Path) -> None:
+    """Commands and their actions: every word was seen hundreds of times, so there is nothing to generalise over but the rules."""
+    verbs, times = ("walk", "run", "jump", "look"), ("", " twice", " thrice")
+    commands = [
+        f"{a}{m} {link} {b}{n}" for a in verbs for b in verbs for m in times for n in times for link in ("and", "after")
+    ]
+    (tmp_path / "p.tsv").write_text("".join(f"{c}\tGO_{c.upper()}\n" for c in commands), encoding="utf-8")
+    data = Data(pairs=str(tmp_path / "p.tsv"))
+    corpus = Translation.collect(data, 1)
+    corpus.__dict__["_counts"] = type(corpus._counts)({"GO": 500, "I_WALK": 400})
+    found = Translation.propose(Recipe("translation", data), corpus, None)
+    assert corpus.unseen_words == 0 and found.model.options["dropout"] == 0.0 and found.data.smoothing == 0.0
+
+
+def test_settings_follow_the_budget() -> None:
+    recipe = Recipe("translation", Data(), training=Training(epochs=2.0, accumulate=2))
+    proposal = Translation.propose(recipe, Translation.collect(Data(grammar=60), 1), None)
+    assert settle(recipe, proposal, 30, None).steps == 30
+    timed = dataclasses.replace(recipe, training=Training(minutes=1.0))
+    assert settle(timed, proposal, 30, 0.5).steps == 120 and settle(timed, proposal, 30, 0.5).warmup == 12
+    assert settle(dataclasses.replace(timed, start="x"), proposal, 30, 0.5).warmup == 24, (
+        "weights that know something begin gently"
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_bad_line_vanishes(tmp_path: Path, seed: int) -> None:
+    """Lines are examined before any are set apart: what is dropped is counted, wherever it would have landed."""
+    pairs = generate(60, "train", 0)
+    sources, targets = [p.source for p in pairs], [p.target for p in pairs]
+    for line in (3, 17, 41):
+        targets[line] = ""
+    (tmp_path / "a").write_text("".join(s + "\n" for s in sources), encoding="utf-8")
+    (tmp_path / "b").write_text("".join(t + "\n" for t in targets), encoding="utf-8")
+    corpus = Translation.collect(Data(source=str(tmp_path / "a"), target=str(tmp_path / "b")), seed)
+    (report,) = corpus.reports
+    held_out = corpus.held_out["validation"]
+    assert report.total == 60 and report.kept == 57 == len(corpus.train) + len(held_out.sources)
+    assert next(f for f in report.findings if f.kind == "empty").lines == (4, 18, 42)
+    assert not set(corpus.train.sources) & set(held_out.sources)
+
+
+def test_a_test_part_is_set_apart_where_there_is_enough(tmp_path: Path) -> None:
+    for count, parts in ((100, {"validation"}), (500, {"validation", "test"})):
+        pairs = generate(count, "train", 0)
+        (tmp_path / "p.tsv").write_text("".join(f"{p.source}\t{p.target}\n" for p in pairs), encoding="utf-8")
+        corpus = Translation.collect(Data(pairs=str(tmp_path / "p.tsv")), 1)
+        assert set(corpus.held_out) == parts
+        texts = [set(corpus.train.sources), *(set(p.sources) for p in corpus.held_out.values())]
+        assert sum(map(len, texts)) == len(set().union(*texts)), "no sentence is in two parts"
