@@ -5,6 +5,7 @@ import math
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import headway as package
@@ -71,6 +72,17 @@ def test_before_training_nothing_is_preferred(runs: Path, tmp_path: Path) -> Non
     assert first["loss"] == pytest.approx(math.log(2), abs=1e-5)
     scores = {score.name: score for score in run.judge().scores}
     assert abs(scores["KL"].value) < 1e-4 and scores["win rate"].low < 0.5 < scores["win rate"].high
+
+
+def test_training_and_validation_of_a_policy_gradient_are_one_loss(tuned: dict[str, Path]) -> None:
+    """Both are beta KL - rating of drawn responses, so that one chart can show them; the best weights are kept by it."""
+    records = [json.loads(line) for line in (tuned["policy"] / "metrics.jsonl").read_text().splitlines()]
+    losses = np.array([record["loss"] for record in records if "loss" in record])
+    for validation in (record["validation"] for record in records if record.get("validation")):
+        figures = validation["figures"]
+        assert figures["loss"] == pytest.approx(0.1 * figures["KL"] - figures["rating"], abs=1e-9)
+        assert validation["score"] == -figures["loss"]
+        assert abs(figures["loss"] - losses.mean()) < 4 * losses.std() / math.sqrt(len(losses)) + 0.3
 
 
 @pytest.mark.parametrize("method", ["dpo", "policy"])
