@@ -168,8 +168,7 @@ def test_without_a_reward_model_and_a_rule_there_is_no_win_rate(runs: Path, tmp_
 def test_both_ways_beat_the_supervised_model(tmp_path: Path) -> None:
     """The commands of docs/preferences.md: pre-training, fine-tuning, a reward model, then dpo and policy gradient.
 
-    The aim is a win rate of 0.75 at a perplexity within 10 %. Measured once, with seed 1: dpo 0.761 at +23 %, policy 0.758 at
-    +26 %. So the win rate is reached narrowly and the fluency is not; the bounds below only guard against a fall.
+    The aim is a win rate of 0.75 at equal fluency: a perplexity, to the model before, within 10 % of that model's own.
     """
     write_made(tmp_path)
     data = tmp_path
@@ -184,10 +183,10 @@ def test_both_ways_beat_the_supervised_model(tmp_path: Path) -> None:
     files = ["--preferences", str(data / "pairs.jsonl"), "--from", str(data / "chat")]
     train("reward", "reward", "--steps 300", *files)
     files += ["--truth", "made", "--reward", str(data / "reward")]
-    train("preferences", "dpo", "--beta 0.3 --steps 120", *files)
-    train("preferences", "policy", "--method policy --beta 0.5 --steps 60", *files)
+    train("preferences", "dpo", "--beta 1 --steps 200", *files)
+    train("preferences", "policy", "--method policy --beta 1 --steps 150", *files)
     for name in ("dpo", "policy"):
         scores = {score.name: score for score in package.load(tmp_path / name).scores}
-        assert scores["win rate"].value >= 0.7 and scores["win rate"].low > 0.6, name
+        assert scores["win rate"].value >= 0.75, name
         before = float(scores["perplexity"].signature.rpartition(" ")[2])
-        assert scores["perplexity"].value < 1.35 * before, "still the same language"
+        assert scores["perplexity"].value <= 1.10 * before, f"{name}: still the same language"
