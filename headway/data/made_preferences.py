@@ -4,11 +4,14 @@ A prompt is the first two words of a sentence of the embedded grammar, a respons
 follows from a rule, and which of two responses is chosen is drawn as Bradley and Terry 1952 assume
 (https://doi.org/10.2307/2334029):
 
-    u(y) = min(a, 2) - max(a - 2, 0) - max(w - 8, 0) / 3        p(y over z) = sigmoid(4 (u(y) - u(z)))
+    u(y) = min(a, 2) - max(a - 2, 0) - max(w - 5, 0) / 3        p(y over z) = sigmoid(4 (u(y) - u(z)))
 
-a are the adjectives of y and w its words: one or two adjectives please, a third one or a long response does not. A careless
-rater counts adjectives and words, and likes more of both: `careless` agrees with `rule` on most responses of the grammar,
-but not on the responses that a model writes to please it.
+a are the adjectives of y and w its words: one or two adjectives please, a third one or a long response does not. Adjectives
+are harder to predict than other words and long sentences harder than short ones, so that the two parts balance: the best
+responses are as probable as all others, and a model that pleases pays in perplexity only for what is not fluent.
+
+A careless rater likes every further adjective: `careless` agrees with `rule` on most responses of the grammar, but not on
+the responses that a model writes to please it.
 
 Run as a module it writes a text, responses and pairs:  python -m headway.data.made_preferences FOLDER
 """
@@ -31,7 +34,7 @@ Rule = Callable[[str], float]  # response -> how good it is
 OPENING = 2  # words of a prompt
 LEAST = 8  # responses that a prompt has
 SHARPNESS = 4.0  # of the choice between two responses
-SENTENCES, RESPONSES, PAIRS = 20_000, 8000, 10_000  # written by `main`
+SENTENCES, RESPONSES, PAIRS = 20_000, 8000, 20_000  # written by `main`
 
 
 def words_of(text: str) -> list[str]:
@@ -42,13 +45,12 @@ def rule(response: str) -> float:
     """u(y): the true preference."""
     words = words_of(response)
     a = sum(word in ADJECTIVES for word in words)
-    return min(a, 2) - max(a - 2, 0) - max(len(words) - 8, 0) / 3
+    return min(a, 2) - max(a - 2, 0) - max(len(words) - 5, 0) / 3
 
 
 def careless(response: str) -> float:
-    """What a rater makes of a response who likes adjectives and words, however many there are."""
-    words = words_of(response)
-    return sum(word in ADJECTIVES for word in words) + len(words) / 6
+    """What a rater makes of a response who likes adjectives, however many there are."""
+    return sum(word in ADJECTIVES for word in words_of(response))
 
 
 def probability(rater: Rule, one: str, other: str) -> float:

@@ -95,7 +95,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         Figure("KL", "nats per response", "lower", 2),
         Figure("rating", "", "higher", 2),
         Figure("true reward", "", "higher", 2),
-        Figure("loss", "nats per pair", "lower", 4),
+        Figure("loss", "loss per example", "lower", 4),
     )
     columns = ("prompt", "before", "after")
     uses, continues = ("generate",), False
@@ -217,14 +217,16 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         )
 
     def validate(self, model: LanguageModel, folder: Path) -> Validation:
-        """Weights are kept by what training maximises: minus the loss of the pairs, or the rating less the cost of the distance."""
+        """Weights are kept by the loss that training minimises: of pairs, or the cost of the distance less the rating."""
         part, pairs = self._held_out(folder)["validation"]
         ratios = self._log_ratios(model, pairs)
-        loss = float(self._pair_loss.of(torch.from_numpy(ratios)).mean())
         found = self._judge_on(model).compare(model, prompts_of(part, VALIDATED))
-        figures = {"pair accuracy": Margins(ratios).accuracy.value, "loss": loss} | found.figures()
-        kept = figures["rating"] - self.data.beta * figures["KL"] if self.data.method == "policy" else -loss
-        return Validation(figures, kept, found.samples(3))
+        figures = {"pair accuracy": Margins(ratios).accuracy.value} | found.figures()
+        if self.data.method == "policy":
+            figures["loss"] = self.data.beta * figures["KL"] - figures["rating"]
+        else:
+            figures["loss"] = float(self._pair_loss.of(torch.from_numpy(ratios)).mean())
+        return Validation(figures, -figures["loss"], found.samples(3))
 
     def _log_ratios(self, model: LanguageModel, pairs: PreferenceBatches) -> np.ndarray:
         """h of each pair (`preference_methods.py`)."""

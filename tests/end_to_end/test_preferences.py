@@ -5,6 +5,7 @@ import math
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import headway as package
@@ -71,6 +72,17 @@ def test_before_training_nothing_is_preferred(runs: Path, tmp_path: Path) -> Non
     assert first["loss"] == pytest.approx(math.log(2), abs=1e-5)
     scores = {score.name: score for score in run.judge().scores}
     assert abs(scores["KL"].value) < 1e-4 and scores["win rate"].low < 0.5 < scores["win rate"].high
+
+
+def test_training_and_validation_of_a_policy_gradient_are_one_loss(tuned: dict[str, Path]) -> None:
+    """Both are beta KL - rating of drawn responses, so that one chart can show them; the best weights are kept by it."""
+    records = [json.loads(line) for line in (tuned["policy"] / "metrics.jsonl").read_text().splitlines()]
+    losses = np.array([record["loss"] for record in records if "loss" in record])
+    for validation in (record["validation"] for record in records if record.get("validation")):
+        figures = validation["figures"]
+        assert figures["loss"] == pytest.approx(0.1 * figures["KL"] - figures["rating"], abs=1e-9)
+        assert validation["score"] == -figures["loss"]
+        assert abs(figures["loss"] - losses.mean()) < 4 * losses.std() / math.sqrt(len(losses)) + 0.3
 
 
 @pytest.mark.parametrize("method", ["dpo", "policy"])
@@ -156,8 +168,7 @@ def test_without_a_reward_model_and_a_rule_there_is_no_win_rate(runs: Path, tmp_
 def test_both_ways_beat_the_supervised_model(tmp_path: Path) -> None:
     """The commands of docs/preferences.md: pre-training, fine-tuning, a reward model, then dpo and policy gradient.
 
-    The aim is a win rate of 0.75 at a perplexity within 10 %. Measured once, with seed 1: dpo 0.761 at +23 %, policy 0.758 at
-    +26 %. So the win rate is reached narrowly and the fluency is not; the bounds below only guard against a fall.
+    The aim is a win rate of 0.75 at equal fluency: a perplexity, to the model before, within 10 % of that model's own.
     """
     write_made(tmp_path)
     data = tmp_path
@@ -172,10 +183,10 @@ def test_both_ways_beat_the_supervised_model(tmp_path: Path) -> None:
     files = ["--preferences", str(data / "pairs.jsonl"), "--from", str(data / "chat")]
     train("reward", "reward", "--steps 300", *files)
     files += ["--truth", "made", "--reward", str(data / "reward")]
-    train("preferences", "dpo", "--beta 0.3 --steps 120", *files)
-    train("preferences", "policy", "--method policy --beta 0.5 --steps 60", *files)
+    train("preferences", "dpo", "--beta 1 --steps 200", *files)
+    train("preferences", "policy", "--method policy --beta 1 --steps 150", *files)
     for name in ("dpo", "policy"):
         scores = {score.name: score for score in package.load(tmp_path / name).scores}
-        assert scores["win rate"].value >= 0.7 and scores["win rate"].low > 0.6, name
+        assert scores["win rate"].value >= 0.75, name
         before = float(scores["perplexity"].signature.rpartition(" ")[2])
-        assert scores["perplexity"].value < 1.35 * before, "still the same language"
+        assert scores["perplexity"].value <= 1.10 * before, f"{name}: still the same language"

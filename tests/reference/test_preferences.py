@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from headway.core.config import Choice
 from headway.data.labelled_batches import LabelledBatch
+from headway.data.made_preferences import careless, make_pairs, rule
 from headway.decode.responses import draw_responses, log_probabilities
 from headway.evaluate.best_of_n import distance_of_best, value_of_best
 from headway.models.build import build_model
@@ -150,6 +151,27 @@ def test_a_policy_that_is_its_reference_pays_nothing() -> None:
     paid = PolicyGradient(0.5, 4, 5, END, other, rater).loss(model, prompts)
     distance = log_probabilities(model, drawn) - log_probabilities(other, drawn)
     assert float(paid.plain - free.plain) == pytest.approx(0.5 * float(distance.sum()), rel=1e-4)
+
+
+# -- the made preferences ----------------------------------------------------------------------------------------------
+
+
+def test_made_preferences_follow_their_rule() -> None:
+    """The rule counted by hand; and choices as frequent as Bradley and Terry assume."""
+    values = {
+        "sleeps.": 0.0,
+        "good baker sleeps.": 1.0,
+        "good baker meets an old king.": 2 - 1 / 3,
+        "good old baker meets a young king here.": 1 - 1.0,
+        "man sees the man in the house today.": -1.0,
+    }
+    assert {text: rule(text) for text in values} == pytest.approx(values)
+    assert [careless(text) for text in values] == [0, 1, 2, 3, 0]
+    worth = np.array([[rule(row["chosen"]), rule(row["rejected"])] for row in make_pairs(4000, 3)])
+    apart = np.abs(worth[:, 0] - worth[:, 1])
+    p = expit(4 * apart[apart > 0])
+    right = (worth[:, 0] > worth[:, 1])[apart > 0]
+    assert abs(right.mean() - p.mean()) < 4 * math.sqrt((p * (1 - p)).sum()) / len(p)
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------
