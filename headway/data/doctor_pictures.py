@@ -86,7 +86,9 @@ def examine_neighbours(seen: Examination, pictures: Pictures, kept: list[int]) -
     """Pictures that look like those of another class: a wrong label, or a picture that is hard to tell."""
     found = doubtful_labels(pictures.images[kept], pictures.labels[kept])
     doubtful = {kept[i]: pictures.classes[label] for i, label in found.items()}
-    message = f"{count_noun(len(doubtful), 'picture')} whose label may be wrong: of the {NEIGHBOURS} most similar pictures"
+    message = (
+        f"{count_noun(len(doubtful), 'picture')} whose label may be wrong: of the {NEIGHBOURS} most similar pictures"
+    )
     message += f" at least {NEARLY_ALL} have one other label"
     examples = [f"{seen.show(i)} (its neighbours: {excerpt(label, 20)})" for i, label in doubtful.items()]
     seen.report("doubtful-label", list(doubtful), "note", message, examples=examples)

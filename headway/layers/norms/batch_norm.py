@@ -41,6 +41,4 @@ class BatchNorm(nn.Module):
             raise ConfigError(
                 f"batch normalisation of {rows} row in training: one row has no variance", "use a batch of at least 2"
             )
-        return F.batch_norm(
-            x, self.mean, self.variance, self.weight, self.bias, self.training, self.momentum, self.eps
-        )
+        return F.batch_norm(x, self.mean, self.variance, self.weight, self.bias, self.training, self.momentum, self.eps)
