@@ -1,4 +1,4 @@
-"""The doctor of pictures: unreadable files, odd sizes, copies, blank pictures, and the balance of the classes.
+"""The doctor of pictures: unreadable files, odd sizes, copies, blank pictures, doubtful labels, and the balance of the classes.
 
 Dropped, reported:  files that could not be read; pictures that are held out.
 An error:           one class only, because there is nothing to learn; nothing left.
@@ -12,6 +12,7 @@ from jaxtyping import Bool
 
 from headway.core.errors import DataError
 from headway.data.doctor_labels import describe_classes, examine_balance
+from headway.data.doctor_neighbours import NEARLY_ALL, NEIGHBOURS, doubtful_labels
 from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun, excerpt
 from headway.data.pictures import Pictures
@@ -40,6 +41,7 @@ def examine_pictures(
     flat = pictures.images.reshape(len(pictures), -1)
     blank = np.flatnonzero(flat.min(axis=1) == flat.max(axis=1)).tolist()
     seen.report("blank", blank, "warning", f"{count_noun(len(blank), 'picture')} of a single colour")
+    examine_neighbours(seen, pictures, kept)
     counts = Counter(labels[i] for i in kept)
     examine_balance(seen, counts, labels, kept)
     missing = [name for name in pictures.classes if name not in counts]
@@ -78,6 +80,18 @@ def examine_copies(seen: Examination, pictures: Pictures, labels: tuple[str, ...
     torn = [i for i, key in enumerate(keys) if len(given[key]) > 1]
     message = f"{count_noun(len(torn), 'picture')} that also stand in another class: one of them is wrong"
     seen.report("contradiction", torn, "warning", message)
+
+
+def examine_neighbours(seen: Examination, pictures: Pictures, kept: list[int]) -> None:
+    """Pictures that look like those of another class: a wrong label, or a picture that is hard to tell."""
+    found = doubtful_labels(pictures.images[kept], pictures.labels[kept])
+    doubtful = {kept[i]: pictures.classes[label] for i, label in found.items()}
+    message = (
+        f"{count_noun(len(doubtful), 'picture')} whose label may be wrong: of the {NEIGHBOURS} most similar pictures"
+    )
+    message += f" at least {NEARLY_ALL} have one other label"
+    examples = [f"{seen.show(i)} (its neighbours: {excerpt(label, 20)})" for i, label in doubtful.items()]
+    seen.report("doubtful-label", list(doubtful), "note", message, examples=examples)
 
 
 def digests(pictures: Pictures) -> list[bytes]:

@@ -46,9 +46,9 @@ class ResidualBlock(nn.Module):
 
     def forward(self, x: Float[Tensor, "b c y x"]) -> Float[Tensor, "b d _ _"]:
         if self.shortcut is None:
-            return x + self.second(self.first(x))
+            return self.second(self.first(x)).add_(x)  # in place: no gradient needs what a convolution gives
         a = activated(self.first.norm, x)  # the shortcut reads it, too
-        return self.shortcut(a) + self.second(self.first.convolution(a))
+        return self.second(self.first.convolution(a)).add_(self.shortcut(a))
 
 
 class ResNet(nn.Module):

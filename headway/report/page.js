@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const KINDS = {
   cross: ["Cross-attention", "Each row is a target token; its colours say which source tokens (columns) it looked at."],
-  encoder: ["Encoder self-attention", "Each row is a source token; its colours say which other source tokens it looked at."],
+  encoder: ["Encoder self-attention", "Each row is a token or a patch of the input; its colours say which others it looked at."],
   decoder: ["Decoder self-attention", "Each row is a target token; it can look only at itself and at the tokens before it."],
 };
 const narrow = matchMedia("(max-width: 600px)"), dark = matchMedia("(prefers-color-scheme: dark)");

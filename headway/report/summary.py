@@ -59,8 +59,8 @@ def summarise(run: Run) -> Summary:
 
 
 def first_maps(run: Run, judgement: Judgement) -> list[Map]:
-    """The attention for the first sample, where the model attends."""
-    if not judgement.samples or not isinstance(run.task, Attends):
+    """The attention for the first sample, where that is a text and the model attends."""
+    if not judgement.samples or run.task.reads != "tokens" or not isinstance(run.task, Attends):
         return []
     text = (judgement.samples[0][0] + (judgement.samples[0][1] if len(run.task.columns) == 2 else ""))[:200]
     return run.attention(text)[0] if text.strip() else []

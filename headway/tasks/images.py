@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from headway.core.config import Choice, require
@@ -23,12 +23,13 @@ from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.panels import Panel
+from headway.tasks.picture_maps import drawn_maps, picture_maps
 from headway.tasks.picture_models import sized_for_pictures
 from headway.tasks.picture_panels import WORST, explain_picture, worst_errors
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.sizing import default_rate, gentler
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
-from headway.tasks.uses import Classified
+from headway.tasks.uses import Classified, Map
 
 BATCH = 128  # pictures that are judged or classified at once
 FILE = "frame.json"
@@ -225,8 +226,17 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
 
     def explain(self, model: Classifier, given: str) -> list[Panel]:
         """Which pixels of a picture count, what the model attends to, its first filters and their answers."""
-        (pixels,), _ = self.frame.read([given])
-        scaled = self.frame.scale(pixels[None]).to(next(iter(model.parameters())).device)
+        pixels, scaled = self._read(model, given)
         (found,) = self.classify(model, [given])
         likely = list(found.probabilities.items())[:3]
         return explain_picture(model, pixels, scaled, ", ".join(f"{name} {p:.2f}" for name, p in likely))
+
+    def attention(self, model: Classifier, text: str, target: str | None = None) -> tuple[list[Map], str]:
+        """Maps of every layer and head for the picture of this path, none if the model does not attend; and its class."""
+        _, scaled = self._read(model, text)
+        return drawn_maps(picture_maps(model, scaled)), self.classify(model, [text])[0].label
+
+    def _read(self, model: Classifier, path: str) -> tuple[UInt8[np.ndarray, "y x c"], Float[Tensor, "1 c y x"]]:
+        """The pixels of a picture, and what the model reads of it."""
+        (pixels,), _ = self.frame.read([path])
+        return pixels, self.frame.scale(pixels[None]).to(next(iter(model.parameters())).device)

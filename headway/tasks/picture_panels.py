@@ -6,17 +6,15 @@ rollout      R = prod_l (mean_h A_l + I) / 2, the row of the class      Abnar & 
 """
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from headway.layers.attention.attend import recorded
-from headway.layers.attention.non_local import NonLocal
 from headway.models.classifier import Classifier
 from headway.tasks.panels import Gallery, Panel, Picture
+from headway.tasks.picture_maps import PictureMap, output_of, picture_maps
 
 COPIES, NOISE = 24, 0.3  # of SmoothGrad: pictures, and the standard deviation of what is added to their pixels
 MOST = 32  # filters or feature maps of a gallery
@@ -25,27 +23,21 @@ WORST = 12  # errors of a gallery
 Heat = Float[np.ndarray, "y x"]
 
 
-@runtime_checkable
-class ReadsPatches(Protocol):
-    """A model whose attention is among a class token and the patches of a grid, row by row."""
-
-    grid: tuple[int, int]
-
-
 def explain_picture(
     model: Classifier, pixels: UInt8[np.ndarray, "y x c"], scaled: Float[Tensor, "1 c y x"], answer: str
 ) -> list[Panel]:
     """All that can be shown of one picture; `scaled` is what the model reads, `answer` the class in words."""
+    attention = picture_maps(model, scaled)
     maps = [
         Picture(pixels, answer),
         Picture(pixels, "saliency", heat=saliency(model, scaled)),
         Picture(pixels, "SmoothGrad", heat=smooth_saliency(model, scaled)),
-        *(Picture(pixels, name, heat=heat) for name, heat in attended(model, scaled)),
+        *(Picture(pixels, name, heat=heat) for name, heat in attended(attention)),
     ]
     caption = "Orange: where a change of the pixels would change the answer most (the gradient of its logit)."
     if len(maps) > 3:
-        caption += " Attention: where the model looked, summed up over its layers and heads."
-    heads = [Picture(pixels, name, heat=heat) for name, heat in class_attention(model, scaled)]
+        caption += " Attention: where the model looked, the mean over heads and over places that look."
+    heads = [Picture(pixels, name, heat=heat) for name, heat in class_attention(attention)]
     looking = "Where the vector that collects the answer looks in each layer, the mean over its heads."
     panels: list[Panel] = [Gallery("What counts in this picture", tuple(maps), caption)]
     panels += [Gallery("Attention, layer by layer", tuple(heads), looking)] * bool(heads)
@@ -101,34 +93,17 @@ def stretched(values: np.ndarray) -> Heat:
 # -- attention ---------------------------------------------------------------------------------------------------------
 
 
-def attention_weights(model: Classifier, scaled: Float[Tensor, "1 c y x"]) -> dict[str, Float[Tensor, "h t s"]]:
-    """The weights of every attention layer, by the path of its module; none if the model does not attend."""
-    with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
-        model(scaled)
-    return {name: calls[0][0].cpu() for name, calls in maps.items() if calls}
+def attended(maps: Sequence[PictureMap]) -> list[tuple[str, Heat]]:
+    """Where the model looked, over the picture: what has reached the answer, or else what each layer looked at."""
+    if maps and maps[0].token:
+        answer = rollout([m.weights for m in maps])[0, 1:]  # what the class token has collected of each patch
+        return [("attention rollout", stretched((answer - answer.min()).view(maps[0].keys).numpy()))]
+    return [(f"attention received ({m.name})", stretched(m.received().numpy())) for m in maps]
 
 
-def attended(model: Classifier, scaled: Float[Tensor, "1 c y x"]) -> list[tuple[str, Heat]]:
-    """Maps of attention over the picture, each with its name."""
-    weights = attention_weights(model, scaled)
-    if isinstance(model, ReadsPatches):
-        answer = rollout(list(weights.values()))[0, 1:]  # what the class token has collected of each patch
-        return [("attention rollout", stretched((answer - answer.min()).view(model.grid).numpy()))]
-    found = []
-    for name, module in model.named_modules() if isinstance(model, nn.Module) else ():
-        if isinstance(module, NonLocal):
-            y, x = output_of(model, module, scaled).shape[2:]
-            received = weights[name].mean((0, 1))
-            grid = (y, x) if len(received) == y * x else (y // 2, x // 2)  # keys may be pooled
-            found.append((f"attention received ({name})", stretched(received.view(grid).numpy())))
-    return found
-
-
-def class_attention(model: Classifier, scaled: Float[Tensor, "1 c y x"]) -> list[tuple[str, Heat]]:
+def class_attention(maps: Sequence[PictureMap]) -> list[tuple[str, Heat]]:
     """How much the class token looks at each patch, for each layer; none if there is no class token."""
-    if not isinstance(model, ReadsPatches):
-        return []
-    rows = [weights.mean(0)[0, 1:].view(model.grid) for weights in attention_weights(model, scaled).values()]
+    rows = [m.weights.mean(0)[0, 1:].view(m.keys) for m in maps if m.token]
     return [(f"layer {i}", stretched(row.numpy())) for i, row in enumerate(rows, 1)]
 
 
@@ -161,18 +136,6 @@ def first_layer(model: Classifier, scaled: Float[Tensor, "1 c y x"]) -> list[Pan
         answers = tuple(Picture(grey(maps[i].numpy()), f"{i + 1}") for i in chosen)
         panels.append(Gallery("Feature maps", answers, caption))
     return panels
-
-
-def output_of(model: Classifier, module: nn.Module, scaled: Float[Tensor, "1 c y x"]) -> Tensor:
-    """What a part of the model gives for this picture."""
-    found: list[Tensor] = []
-    handle = module.register_forward_hook(lambda _module, _inputs, output: found.append(output.detach()))
-    try:
-        with torch.inference_mode():
-            model(scaled)
-    finally:
-        handle.remove()
-    return found[0]
 
 
 def around_grey(weights: Float[np.ndarray, "c y x"]) -> UInt8[np.ndarray, "y x d"]:

@@ -13,7 +13,7 @@ from headway.training.loop import Loop
 from headway.training.session import resume
 from tests.end_to_end.digit_pictures import digits, write_folders
 
-ATTEND = ("vit", "non_local_net")  # whose attention is drawn over the picture
+ATTEND = ("vit", "swin", "non_local_net")  # whose attention is drawn over the picture
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,7 @@ def test_every_model_trains_explains_and_resumes(
     assert main(["inspect", str(tmp_path / "whole"), str(next(folder.glob("3/*.png"))), "--out", str(page)]) == 0
     shown = page.read_text(encoding="utf-8")
     assert "SmoothGrad" in shown and "First filters" in shown and ("Attention: where" in shown) == (name in ATTEND)
+    assert ('"kind": "encoder"' in shown or '"kind":"encoder"' in shown) == (name in ATTEND)
     report = (tmp_path / "whole" / "report.html").read_text(encoding="utf-8")
     assert "Most confident errors" in report and "→" in report and "Confusion matrix" in report
 

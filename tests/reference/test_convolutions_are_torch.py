@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.convolutions.boundaries import Boundary, Causal, Circular, Full, Same, Valid
@@ -234,3 +234,26 @@ def test_shapes_are_those_of_the_formula() -> None:
                 assert boundary.outputs(n, m, s) == math.floor((n + left + right - (m - 1) - 1) / s) + 1
                 assert len(F.conv1d(torch.ones(1, 1, n + left + right), torch.ones(1, 1, m), stride=s)[0, 0]) == boundary.outputs(n, m, s)
                 assert boundary.pad(torch.ones(n), m).shape == (n + left + right,)
+
+
+class Mirror(Boundary):
+    """As many values before as after, and none of them zero: a boundary that torch's padding cannot stand in for."""
+
+    zeros = False
+
+    def ends(self, kernel: int) -> tuple[int, int]:
+        return kernel // 2, kernel // 2
+
+    def pad(self, x: Tensor, kernel: int, axis: int = -1) -> Tensor:
+        return F.pad(x, (0, 0, kernel // 2, kernel // 2) if axis == -2 else (kernel // 2, kernel // 2, 0, 0), mode="reflect")
+
+
+def test_only_zeros_are_left_to_torch() -> None:
+    ours, x = Convolution2d(C, D, 3, Mirror()), torch.randn(B, C, Y, X)
+    reference = F.conv2d(F.pad(x, (1, 1, 1, 1), mode="reflect"), ours.weight, ours.bias)
+    torch.testing.assert_close(ours(x), reference, **CLOSE)
+
+
+def test_an_image_without_a_place_for_the_filter() -> None:
+    with pytest.raises(ConfigError, match="has no place for a filter of 3"):
+        Convolution2d(C, D, 3, Valid())(torch.randn(B, C, 2, X))

@@ -132,10 +132,10 @@ def torch_norm(norm: Any, training: bool) -> nn.BatchNorm2d:
 
 
 @pytest.mark.parametrize("training", [True, False])
-@torch.no_grad()
 def test_resnet_is_that_of_torch(training: bool) -> None:
+    """Gradients, too: sums and activations are written over what no gradient needs."""
     config = resnet.Config(filters=3, depth=3, blocks=2, dropout=0.0)
-    net, x = scattered(ResNet(config, 2, 5), 0.05).train(training), pictures(6, 2, 9, 14)
+    net, x = scattered(ResNet(config, 2, 5), 0.05).train(training), pictures(6, 2, 9, 14).requires_grad_()
     h = F.conv2d(x, net.stem.weight, padding=1)
     for number, block in enumerate(net.blocks):
         stride = 2 if number in (2, 4) else 1
@@ -146,7 +146,12 @@ def test_resnet_is_that_of_torch(training: bool) -> None:
         h = inside + (h if stride == 1 else F.conv2d(a, block.shortcut.weight, stride=stride))
     assert h.shape == (6, 12, 3, 4)
     expected = torch_norm(net.norm, training)(h).relu().mean((2, 3))
-    torch.testing.assert_close(net(x), expected, **CLOSE)
+    found = net(x)
+    torch.testing.assert_close(found, expected, **CLOSE)
+    read = [x, *(p for p in net.parameters() if p.dim() == 4)]  # the norms of torch have parameters of their own
+    weights = torch.randn_like(found)
+    for ours, theirs in zip(*(torch.autograd.grad((y * weights).sum(), read) for y in (found, expected)), strict=True):
+        torch.testing.assert_close(ours, theirs, **CLOSE)
 
 
 @torch.no_grad()

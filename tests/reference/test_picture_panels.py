@@ -10,9 +10,9 @@ from headway.models.cnn import CNN
 from headway.models.non_local_net import NonLocalNet
 from headway.models.vit import ViT
 from headway.tasks.answers import Predictions
+from headway.tasks.picture_maps import picture_maps
 from headway.tasks.picture_panels import (
     attended,
-    attention_weights,
     first_layer,
     rollout,
     saliency,
@@ -75,17 +75,17 @@ def test_attention_is_drawn_where_the_model_looked() -> None:
         model.position.table[0, 0] = model.position.table[5, 0] = 3.0  # of the class token, and of row 2, column 2
         model.patches.project.bias.zero_()
         model.token.zero_()
-    ((name, heat),) = attended(model, x)
+    ((name, heat),) = attended(picture_maps(model, x))
     assert name == "attention rollout" and heat.shape == (2, 3)
     assert np.unravel_index(heat.argmax(), heat.shape) == (1, 1)
-    assert {w.shape for w in attention_weights(model, x).values()} == {(1, 7, 7)}
+    assert {m.weights.shape for m in picture_maps(model, x)} == {(1, 7, 7)}
 
 
 def test_non_local_blocks_have_maps_and_a_cnn_has_none() -> None:
     net = NonLocalNet(non_local_net.Config(filters=3, depth=2, width=5), 1, 16, 24, 3).eval()
-    found = attended(net, torch.rand(1, 1, 16, 24))
+    found = attended(picture_maps(net, torch.rand(1, 1, 16, 24)))
     assert [heat.shape for _, heat in found] == [(4, 6), (4, 6)], "8 x 12 keys are pooled, 4 x 6 are not"
-    assert attended(CNN(cnn.Config(filters=3), 1, 8, 8, 3).eval(), torch.rand(1, 1, 8, 8)) == []
+    assert picture_maps(CNN(cnn.Config(filters=3), 1, 8, 8, 3).eval(), torch.rand(1, 1, 8, 8)) == []
 
 
 def test_filters_and_their_answers() -> None:

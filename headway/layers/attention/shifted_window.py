@@ -46,8 +46,7 @@ class ShiftedWindow(nn.Module):
         rows, columns = x.shape[1:3]
         w = self.window
         down, right = -rows % w, -columns % w
-        # A direction that is a single window has no border to cross.
-        shifts = [self.shift if n > w else 0 for n in (rows, columns)]
+        shifts = self._shifts(rows, columns)
         x = F.pad(x, (0, 0, 0, right, 0, down)).roll([-n for n in shifts], (1, 2))
         cut = "b (y i) (x j) (n h e) -> n b (y x h) (i j) e"  # windows stand beside heads: mask and bias are the same for all b
         q, k, v = rearrange(self.project(x), cut, n=3, h=self.heads, i=w, j=w).unbind(0)
@@ -59,6 +58,25 @@ class ShiftedWindow(nn.Module):
         y = self.attend(q, k, v, allowed, bias=bias)
         y = rearrange(y, "b (y x h) (i j) e -> b (y i) (x j) (h e)", h=self.heads, i=w, x=x.shape[2] // w)
         return self.output(y.roll(shifts, (1, 2))[:, :rows, :columns])
+
+    def over_grid(self, weights: Float[Tensor, "b n t s"], rows: int, columns: int) -> Float[Tensor, "b h p p"]:
+        """The weights of all windows as one map over a grid of `rows` x `columns` patches, 0 between different windows.
+
+        weights   of `attend`, those of n = windows x heads
+        """
+        w, shifts = self.window, self._shifts(rows, columns)
+        numbers = F.pad(torch.arange(rows * columns).view(rows, columns), (0, -columns % w, 0, -rows % w), value=-1)
+        windows = rearrange(numbers.roll([-n for n in shifts], (0, 1)), "(y i) (x j) -> (y x) (i j)", i=w, j=w)
+        found = weights.new_zeros(len(weights), self.heads, rows * columns, rows * columns)
+        for window, part in zip(windows, weights.split(self.heads, 1), strict=True):
+            real = window >= 0  # padding is no patch of the grid
+            patches = window[real]
+            found[:, :, patches[:, None], patches] = part[:, :, real][..., real]
+        return found
+
+    def _shifts(self, rows: int, columns: int) -> list[int]:
+        """How far the grid is rolled. A direction that is a single window has no border to cross."""
+        return [self.shift if n > self.window else 0 for n in (rows, columns)]
 
     def _places(self) -> Int[Tensor, "t s"]:
         """The row of the table for each pair of patches in a window: their displacement in y and x, counted from -(window - 1)."""

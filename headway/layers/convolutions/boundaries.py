@@ -25,6 +25,7 @@ class Boundary:
     """A rule for both ends of a signal along one axis."""
 
     causal = False  # whether output k sees nothing after position k
+    zeros = True  # whether what stands beyond the ends is zero
 
     def ends(self, kernel: int) -> tuple[int, int]:
         """How many values stand before and after the signal."""
@@ -88,6 +89,8 @@ class Full(Boundary):
 @dataclass(frozen=True)
 class Circular(Boundary):
     """The signal is periodic: x(k + n) = x(k). Shifting the input then shifts the output, without exception."""
+
+    zeros = False
 
     def ends(self, kernel: int) -> tuple[int, int]:
         return 0, kernel - 1

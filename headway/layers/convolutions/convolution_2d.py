@@ -37,7 +37,26 @@ class Convolution2d(nn.Module):
 
     def forward(self, x: Float[Tensor, "b c y x"]) -> Float[Tensor, "b d _ _"]:
         """The new height and width are `boundary.outputs(y, kernel, stride)` and `boundary.outputs(x, kernel, stride)`."""
-        return F.conv2d(pad_grid(x, self.kernel, self.boundary), self.weight, self.bias, self.stride)
+        return convolve_grid(x, self.weight, self.bias, self.boundary, self.stride)
+
+
+def convolve_grid(
+    x: Float[Tensor, "b c y x"],
+    weight: Float[Tensor, "d c m m"],
+    bias: Float[Tensor, "d"],
+    boundary: Boundary,
+    stride: int = 1,
+) -> Float[Tensor, "b d _ _"]:
+    """Y of `Convolution2d`. As many zeros before as after are left to torch: it makes no copy of the image with them, and
+    computes no gradient for them (of a 14 x 14 image under a 5 x 5 filter, two fifths of the work).
+    """
+    kernel = weight.shape[-1]
+    before, after = boundary.ends(kernel)
+    if boundary.zeros and before == after:
+        for size in x.shape[2:]:
+            boundary.outputs(size, kernel, stride)  # raises where the filter has no place
+        return F.conv2d(x, weight, bias, stride, before)
+    return F.conv2d(pad_grid(x, kernel, boundary), weight, bias, stride)
 
 
 def pad_grid(x: Float[Tensor, "*b y x"], kernel: int, boundary: Boundary) -> Float[Tensor, "*b _ _"]:

@@ -1,13 +1,12 @@
 """Convolution over p4, the translations and quarter turns of the plane. An image is first lifted, then convolved within the group."""
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.convolutions.boundaries import Boundary
-from headway.layers.convolutions.convolution_2d import pad_grid
+from headway.layers.convolutions.convolution_2d import convolve_grid
 from headway.layers.convolutions.sizes import demand_sizes
 
 
@@ -30,7 +29,7 @@ class Lifting(nn.Module):
 
     def forward(self, x: Float[Tensor, "b c y x"]) -> Float[Tensor, "b d 4 _ _"]:
         filters = torch.stack([self.weight.rot90(r, (-2, -1)) for r in range(4)], 1)  # d r c m m
-        y = F.conv2d(pad_grid(x, self.kernel, self.boundary), filters.flatten(0, 1), self.bias.repeat_interleave(4))
+        y = convolve_grid(x, filters.flatten(0, 1), self.bias.repeat_interleave(4), self.boundary)
         return y.unflatten(1, (-1, 4))
 
 
@@ -59,11 +58,8 @@ class GroupConvolution(nn.Module):
         for _ in range(3):
             turned.append(turn(turned[-1]))
         filters = torch.stack(turned, 1)  # d r c s m m: the group acts on filters as it does on what they see
-        y = F.conv2d(
-            pad_grid(x, self.kernel, self.boundary).flatten(1, 2),
-            filters.flatten(2, 3).flatten(0, 1),
-            self.bias.repeat_interleave(4),
-        )
+        filters = filters.flatten(2, 3).flatten(0, 1)
+        y = convolve_grid(x.flatten(1, 2), filters, self.bias.repeat_interleave(4), self.boundary)
         return y.unflatten(1, (-1, 4))
 
 

@@ -30,11 +30,15 @@ class BatchNorm(nn.Module):
         self.variance: Tensor
 
     def forward(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        rows = x.reshape(-1, x.shape[-1])
-        if self.training and len(rows) < 2:
+        return self.over_channels(x.reshape(-1, x.shape[-1])).view(x.shape)
+
+    def over_channels(self, x: Float[Tensor, "b c *p"]) -> Float[Tensor, "b c *p"]:
+        """The same with the features on the second axis, as pictures have their channels. The result is no view of
+        another tensor, and its gradient does not need it: it may be changed in place.
+        """
+        rows = x.numel() // len(self.weight)
+        if self.training and rows < 2:
             raise ConfigError(
-                f"batch normalisation of {len(rows)} row in training: one row has no variance",
-                "use a batch of at least 2",
+                f"batch normalisation of {rows} row in training: one row has no variance", "use a batch of at least 2"
             )
-        y = F.batch_norm(rows, self.mean, self.variance, self.weight, self.bias, self.training, self.momentum, self.eps)
-        return y.view(x.shape)
+        return F.batch_norm(x, self.mean, self.variance, self.weight, self.bias, self.training, self.momentum, self.eps)
