@@ -1,5 +1,7 @@
 """Laws of a Markov chain against power iteration and against frequencies of samples."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from headway.lab.tools.markov_chain import conditional, cross_entropy, sequences, windows
@@ -12,7 +14,7 @@ def test_laws_are_stationary_and_samples_follow_them() -> None:
     for _ in range(200):
         pairs = np.einsum("ab,abc->bc", pairs, table)
     assert np.allclose(laws[1], pairs) and [law.ndim for law in laws] == [1, 2, 3, 4, 5]
-    for shorter, longer in zip(laws, laws[1:], strict=False):
+    for shorter, longer in pairwise(laws):
         assert np.allclose(longer.sum(axis=0), shorter) and np.allclose(longer.sum(axis=-1), shorter)
     x = sequences(table, laws[1], 4000, 20, rng)
     counts = np.zeros((3, 3, 3))

@@ -26,14 +26,14 @@ class DenseMemory(Experiment):
     Notes: C. Source: Krotov, Hopfield 2016, https://arxiv.org/abs/1606.01164; Demircigil et al. 2017, https://arxiv.org/abs/1702.01929
     Assumes: independent patterns of independent fair signs; one update from a stored pattern; s below the capacity.
     Deviates: slopes are those of s ln n, since ln n alone bends them by 0.4; k = 3 holds four times as much as k = 2 from n = 30 on; the
-    bound for exp is one of large n, passed from n = 16 on by 95 % fixed points and asserted from n = 18.
+    bound for exp is one of large n (at n = 14 the two are equal), so that it is asked at n = 18, of nine in ten patterns.
     Also: dense associative memory; higher-order Hopfield network.
     """
 
     cost = "M"
     sizes = param((20, 30, 40, 60, 80), "neurons n, k = 2 and 3", least=14, most=90, count=4, small=(14, 20, 28, 40))
     n = param(50, "neurons for the comparison of k = 2, 3, 4 and exp", least=30, most=50, small=30)
-    exponential = param((10, 12, 14, 16, 18), "neurons n for F = exp", least=8, most=18, count=4, small=(8, 10, 12, 14))
+    exponential = param((10, 12, 14, 16), "neurons n for F = exp", least=8, most=16, count=4, small=(8, 10, 12, 14))
     trials = param(100, "test patterns for each n, F and seed", least=100, most=400)
 
     def conditions(self) -> list[tuple[bool, str]]:
@@ -76,16 +76,15 @@ class DenseMemory(Experiment):
         yield at_most(f"s off the formula, in doublings, n = {self.n}, by k", off, 1, kind="STAT")
         n, s = np.array(self.exponential), np.array([found[0, n] for n in self.exponential])
         yield at_least("exp: doublings of s for each neuron", float(np.polyfit(n, np.log2(s), 1)[0]), 0.5, kind="STAT")
-        if n[-1] >= 18:  # with 100 trials s scatters by a third
-            yield at_least(f"exp: s at n = {n[-1]}, against 2^(n/2)", s[-1], 2.0 ** (n[-1] / 2), kind="STAT")
+        share = stable_share(18, energy(0, 18), 2**9, 2 * self.trials, rng)[-1]
+        yield at_least("exp: fixed points, n = 18, s = 2^(n/2)", share, 0.9, kind="STAT")
         most = LIMIT if self.n >= 50 else 2000
         share = stable_share(self.n, energy(0, self.n), most, 20, rng)[-1]
         yield at_least(f"exp: fixed points, n = {self.n}, s = {most}", share, 0.95, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        n, s = self.exponential[-1], int(self.found[0][3, self.n])
-        share = stable_share(n, energy(2, n), 2 ** (n // 2), 40, rng)[-1]
-        yield because("F is x², not exp", at_least(f"fixed points, n = {n}, s = 2^(n/2)", share, 0.95, kind="STAT"))
+        share, s = stable_share(18, energy(2, 18), 2**9, 40, rng)[-1], int(self.found[0][3, self.n])
+        yield because("F is x², not exp", at_least("fixed points, n = 18, s = 2^(n/2)", share, 0.9, kind="STAT"))
         share = stable_share(self.n, energy(3, self.n), 6 * s, 20, rng)[-1]
         yield because("s is six times that", at_least(f"fixed points, k = 3, s = {6 * s}", share, 0.95, kind="STAT"))
         share = stable_share(self.n, energy(3, self.n), s, 40, rng, ones=0.35)[-1]

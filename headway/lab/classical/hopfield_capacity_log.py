@@ -102,8 +102,8 @@ class HopfieldCapacityLog(Experiment):
         titles = (("A pattern is fixed", "(1 - p)^n"), ("All patterns of a net are fixed", "(1 - p)^(ns)"))
         for i, (title, formula) in enumerate(titles):
             panel = Panel(title, f"patterns s, n = {n}", "probability").bound(s, theory[:, i], formula)
-            found = [(k, pair[i]) for k in places for pair in self.found[n, k]]
-            panel.points(*np.array(found).T, "measured, each seed", size=24)
+            shares = [pair[i] for k in places for pair in self.found[n, k]]
+            panel.points(np.repeat(places, len(shares) // 3), shares, "measured, each seed", size=24)
             for k, name in zip(places, ("all", "printed", "most"), strict=True):
                 panel.mark(k, name)
             panels.append(panel.limits(y=(-0.03, 1.05)))

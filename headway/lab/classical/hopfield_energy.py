@@ -95,9 +95,8 @@ class HopfieldEnergy(Experiment):
         yield because("the diagonal is -2", at_most("ΔH of some step", np.diff(self.negative, axis=0), 1e-12))
 
     def plots(self) -> list[Panel]:
-        shown = self.run.energies[: 6 * self.n, :8]
+        shown, sweeps = self.run.energies[: 6 * self.n, :8], np.arange(6 * self.n)[: len(self.run.energies)] / self.n
         left = Panel("Energy falls until nothing changes", "sweeps over all units", "energy H")
-        sweeps = np.arange(len(shown)) / self.n
         left.custom(lambda axes: axes.plot(sweeps, shown, color=style.BLUE, linewidth=1))
         left.curve(sweeps, shown[:, 0], "symmetric W")
         raised = self.negative[: 6 * self.n, 0] - self.n  # less the constant xᵀDx/2

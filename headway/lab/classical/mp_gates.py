@@ -92,8 +92,9 @@ class MpGates(Experiment):
         cut = np.array([[0, 0.5, 0], [0.5, 1, 0], [0, 1, 0.5]]) @ SIDE  # where σᵀx = θ - ½ = -½ meets the edges
         right.custom(lambda axes: axes.fill(*cut.T, color=style.ORANGE, alpha=0.5, label="x₁ - x₂ + x₃ = -½"))
         value = clause(EXAMPLE)(x)
-        right.points(*(x[value == 1] @ SIDE).T, "true", style.BLUE, 70)
-        right.points(*(x[value == 0] @ SIDE).T, "false: only 010", style.VERMILION, 70)
-        for corner in x:
-            right.note(*(corner @ SIDE + [0.05, 0.05]), "".join(map(str, corner)))
+        for wanted, name, colour in ((1, "true", style.BLUE), (0, "false: only 010", style.VERMILION)):
+            a, b = (x[value == wanted] @ SIDE).T
+            right.points(a, b, name, colour, 70)
+        for corner, (a, b) in zip(x, x @ SIDE, strict=True):
+            right.note(a + 0.05, b + 0.05, "".join(map(str, corner)))
         return [left, right.limits((-0.1, 1.75), (-0.1, 1.6)).ticks({0: "0", 1: "1"}, {0: "0", 1: "1"})]

@@ -61,7 +61,8 @@ class Ols(Experiment):
         yield close("|y|² = |P y|² + |residual|²", y @ y, np.sum((P @ y) ** 2) + 2 * loss(X, y, best))
         others = [loss(X, y, z) for z in best + rng.normal(size=(200, self.d))]
         yield at_least("loss elsewhere", others, loss(X, y, best))
-        self.covariance, self.estimates, least = self.sigma**2 * np.linalg.inv(X @ X.T), [], []
+        self.estimates: list[np.ndarray] = []
+        self.covariance, least = self.sigma**2 * np.linalg.inv(X @ X.T), []
         for _ in range(20):  # weighted least squares is linear and unbiased too
             B = X * rng.uniform(0.2, 2, self.s)
             L = np.linalg.solve(B @ X.T, B)
@@ -98,13 +99,12 @@ class Ols(Experiment):
         yield close("∇ of the mean instead of ½ the sum", mean, differences(lambda v: loss(X, y, v), w, 1e-4), 1e-6)
 
     def plots(self) -> list[Panel]:
-        x, y = np.array([2.0, 1.0]), np.array([1.0, 2.2])  # d = 1, s = 2: the rows of X span a line
-        foot = x * (x @ y) / (x @ x)
+        y, foot = (1.0, 2.2), (1.68, 0.84)  # d = 1, s = 2: the only row of X is (2, 1), and foot = x (x·y) / (x·x)
         left = Panel("Least squares is a projection", "first answer", "second answer")
-        left.target([0, 2.6], [0, 1.3], "all Xᵀw").curve(*np.stack([0 * y, y], 1), "y").curve(*np.stack([0 * y, foot], 1), "P y")
-        left.bound(*zip(foot, y, strict=True), "residual").custom(lambda axes: axes.set_aspect("equal"))
-        t = np.linspace(0, 2 * np.pi, 200)
+        left.target([0, 2.6], [0, 1.3], "Xᵀw").curve([0, y[0]], [0, y[1]], "y").curve([0, foot[0]], [0, foot[1]], "Py")
+        left.bound([foot[0], y[0]], [foot[1], y[1]], "residual").custom(lambda axes: axes.set_aspect("equal"))
+        t, (a, b), dots = np.linspace(0, 2 * np.pi, 200), self.w[:2], self.estimates[0][:1500]
         ring = 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ np.stack([np.cos(t), np.sin(t)])  # 95 %
         right = Panel("Fresh noise gives the covariance", "first weight", "second weight")
-        right.points(*self.estimates[0][:1500, :2].T, "w*", size=3).points(*self.w[:2, None], "w", style.VERMILION, 40)
-        return [left, right.bound(*(self.w[:2, None] + ring), "95 % of N(w, σ²(XXᵀ)⁻¹)")]
+        right.points(dots[:, 0], dots[:, 1], "w*", size=3).points([a], [b], "w", style.VERMILION, 40)
+        return [left, right.bound(a + ring[0], b + ring[1], "95 % of N(w, σ²(XXᵀ)⁻¹)")]

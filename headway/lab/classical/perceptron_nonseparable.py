@@ -72,9 +72,9 @@ class PerceptronNonseparable(Experiment):
         yield equal("mistakes of the pocket, points drawn independently", int(pockets[0]), 1)
         yield equal("mistakes of the pocket, cyclic", int(pockets[1]), 2)
         found = [(z, reachable(z, self.reach)) for z in (inseparable(rng) for _ in range(self.sets))]
-        norms = [walk(z, np.tile(np.arange(6), (200, 1))).norms.max() for z, _ in found]
+        largest = [walk(z, np.tile(np.arange(6), (200, 1))).norms.max() for z, _ in found]
         bounds = [np.linalg.norm(list(states), axis=1).max() for _, states in found]
-        yield at_most(f"{self.sets} random sets: largest norm of a run, against all states", norms, bounds)
+        yield at_most(f"{self.sets} random sets: largest norm of a run, against all states", largest, bounds)
         left = [min(s.values()) if len(s) <= self.reach else 0 for _, s in found]
         yield at_least(f"{self.sets} random sets: mistakes left in every state", left, 1, kind="EXACT")
 
@@ -96,6 +96,8 @@ class PerceptronNonseparable(Experiment):
         for name, run in self.runs.items():
             left.curve(np.arange(81), run.norms[:81], name)
         epoch = np.arange(1, 41)
-        right = Panel("… but no epoch is free of mistakes", "epoch", "of 4 points")
-        right.series(epoch, {f"updates, {name}": self.runs[name].updates[:40] for name in ("cyclic", "shuffled")})
-        return [left, right.series(epoch, self.runs["drawn"].pocket[:40], "pocket, drawn").limits(y=(0, 4.3))]
+        middle = Panel("… but no epoch is free of mistakes", "epoch", "updates in 4 points")
+        middle.series(epoch, {name: self.runs[name].updates[:40] for name in ("cyclic", "shuffled")})
+        right = Panel("The pocket needs drawn points", "epoch", "fewest mistakes so far", log="x")
+        right.curve(np.arange(1, self.epochs + 1), {name: self.runs[name].pocket for name in ("cyclic", "drawn")})
+        return [left, middle.limits(y=(0, 4.3)), right.limits(y=(0, 4.3))]

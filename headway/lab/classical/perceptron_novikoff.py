@@ -54,7 +54,8 @@ class PerceptronNovikoff(Experiment):
 
         sets = {f"d = {d}": [labelled(d, m, self.points, rng) for m in self.margins] for d in self.dimensions}
         sets["with a bias"] = [labelled(self.dimensions[0], m, self.points, rng, bias=0.7) for m in self.margins]
-        self.scatter, self.longest = {}, (np.zeros((0, 2)), np.zeros(2), 0.0, 0.0)
+        self.scatter: dict[str, list[tuple[float, int]]] = {}
+        self.longest = np.zeros((0, 2)), np.zeros(2), 0.0, 0.0
         along, norm, gaps = [], [], []
         for name, group in sets.items():
             for z in group:
@@ -65,7 +66,7 @@ class PerceptronNovikoff(Experiment):
                     t = np.arange(1, len(w) + 1)
                     along.append(w @ best.direction / (t * best.size))
                     norm.append(np.linalg.norm(w, axis=1) / (R * np.sqrt(t)))
-                    self.scatter.setdefault(name, []).append((np.floor((R / best.size) ** 2), len(w)))
+                    self.scatter.setdefault(name, []).append(((R / best.size) ** 2 // 1, len(w)))
                     if len(w) > len(self.longest[0]) and name != "with a bias":
                         self.longest = w, best.direction, best.size, R
         updates, bounds = ({name: [pair[i] for pair in found] for name, found in self.scatter.items()} for i in (1, 0))
@@ -93,14 +94,13 @@ class PerceptronNovikoff(Experiment):
         z[np.argmax(z @ best.direction / np.linalg.norm(z, axis=1))] *= -1  # it is inside the cone of the others
         row = at_most("updates, stopped above the bound", len(path(z, bound + 1)), bound)
         yield because("one label is flipped, so nothing separates", row)
-        row = at_most("updates with a bias", len(path(PAIR)), 1)
-        yield because("R and γ are those of the points without their 1", row)
+        yield because("R and γ are those without the bias", at_most("updates with a bias", len(path(PAIR)), 1))
 
     def plots(self) -> list[Panel]:
         left = Panel("Updates stay below the bound", "bound R²/γ²", "updates t", log="xy")
         for name, pairs in self.scatter.items():
             known = {"orthonormal": style.VERMILION, "nearly collinear": style.INK}.get(name)
-            left.points(*np.array(pairs, dtype=float).T, name, known, 45 if known else 12)
+            left.points([b for b, _ in pairs], [t for _, t in pairs], name, known, 45 if known else 12)
         ends = np.array([1, max(b for pairs in self.scatter.values() for b, _ in pairs)], dtype=float)
         w, best, gamma, R = self.longest
         t = np.arange(1, len(w) + 1)

@@ -70,11 +70,11 @@ class SignedDistance(Experiment):
             unit, foot = u.w / length[:, None], Units(u.w, u.b, np.zeros_like(u.x), u.y).projected()
             others = p + noise - np.sum(noise * unit, axis=1, keepdims=True) * unit  # of the same hyperplane
             back = np.abs(p + (u.y * u.gamma)[:, None] * unit - u.x).max(axis=1)
-            offset = np.sum(foot * unit, axis=1) + u.b / length, np.sum(u.w * p, axis=1) + u.b
+            shift, on = np.sum(foot * unit, axis=1) + u.b / length, np.sum(u.w * p, axis=1) + u.b
             away, nearest = np.linalg.norm(u.x - others, axis=1), np.linalg.norm(u.x - p, axis=1)
             big = u.scaled(10 ** rng.uniform(-6, 6, n)).gamma
-            found.append((u.gamma, nearest, away, back, big, *offset, np.sign(u.score) == u.y))
-        gamma, nearest, away, back, big, offset, on, right = (np.concatenate(c) for c in zip(*found, strict=True))
+            found.append((u.gamma, nearest, away, back, big, shift, on, np.sign(u.score) == u.y))
+        gamma, nearest, away, back, big, shift, on, right = (np.concatenate(c) for c in zip(*found, strict=True))
         self.pairs = {d: (row[1], np.abs(row[0])) for d, row in zip(self.dimensions, found, strict=True)}
         yield headline(close("|γ| is the distance to the projection", np.abs(gamma), nearest, 1e-12))
         yield close("the projection is on the hyperplane", on, np.zeros_like(on), 1e-12)
@@ -82,9 +82,9 @@ class SignedDistance(Experiment):
         yield close("x = projection + yγ w/‖w‖", back, np.zeros_like(back), 1e-12)
         yield equal("γ > 0 where the label is right", gamma > 0, right)
         yield close("γ scaled by 1e-6 … 1e6", big, gamma, 1e-12)
-        yield close("the hyperplane lies at -b/‖w‖ along w", offset, np.zeros_like(on), 1e-12)
-        whole = Units(*(rng.integers(-3, 4, (2000, *shape)) for shape in ((3,), (), (3,))), rng.choice([-1, 1], 2000))
-        whole.w[:, 0] = 1  # not zero
+        yield close("the hyperplane lies at -b/‖w‖ along w", shift, np.zeros_like(on), 1e-12)
+        w, x, b = rng.integers(1, 4, (2000, 3)), rng.integers(-3, 4, (2000, 3)), rng.integers(-3, 4, 2000)
+        whole = Units(w, b, x, rng.choice([-1, 1], 2000))
         yield at_least("whole numbers: points on their hyperplane", int(np.sum(whole.score == 0)), 1, kind="EXACT")
         yield equal("whole numbers: γ > 0 where the label is right", whole.gamma > 0, np.sign(whole.score) == whole.y)
 
@@ -97,14 +97,14 @@ class SignedDistance(Experiment):
 
     def plots(self) -> list[Panel]:
         u = Units(np.tile([1.2, 1.6], (6, 1)), np.full(6, -1.0), PICTURE, np.ones(6))  # ‖w‖ = 2, offset ½
-        t = np.array([-2.4, 3.0])
-        left = Panel("Signed distances γ(x, +1)", "x₁", "x₂").bound(t, (1 - 1.2 * t) / 1.6, "wᵀx + b = 0")
+        left = Panel("Signed distances γ(x, +1)", "x₁", "x₂").bound([-2.4, 3.0], [2.425, -1.625], "wᵀx + b = 0")
         for point, foot, gamma in zip(PICTURE, u.projected(), u.gamma, strict=True):
             left.target(*np.array([point, foot]).T)
             left.note(point[0] + 0.08, point[1] + (0.08 if gamma > 0 else -0.25), f"{gamma:+.2f}")
-        left.points(*PICTURE[u.gamma > 0].T, "γ > 0", size=30).points(*PICTURE[u.gamma < 0].T, "γ < 0", size=30)
+        x, y, good = PICTURE[:, 0], PICTURE[:, 1], u.gamma > 0
+        left.points(x[good], y[good], "γ > 0", size=30).points(x[~good], y[~good], "γ < 0", size=30)
         right = Panel("Formula and projection agree", "distance to the projection", "|γ|", log="xy")
         for d, (distance, gamma) in self.pairs.items():
             right.points(distance[:100], gamma[:100], f"d = {d}")
-        right.bound([1e-3, 1e1], [1e-3, 1e1], "equal")
+        right.bound([1e-4, 1e1], [1e-4, 1e1], "equal").limits((1e-4, 20), (1e-4, 20))
         return [left.custom(lambda axes: axes.set_aspect("equal")).limits((-2.4, 3), (-1.9, 2.7)), right]

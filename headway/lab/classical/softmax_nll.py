@@ -59,9 +59,8 @@ class SoftmaxNll(Experiment):
         yield equal("its positive eigenvalues", ranks, np.full(self.logits, K - 1))
         given = torch.from_numpy(z).requires_grad_()
         total, _ = linear_cross_entropy(given, torch.eye(K, dtype=torch.float64), torch.from_numpy(y))
-        own = torch.autograd.grad(total, given)[0].numpy()
         yield close("the project's loss against Σ -log p_y", total.item(), -np.log(p)[np.eye(K)[y] > 0].sum(), 1e-12)
-        yield close("its gradient against p - e_y", own, p - np.eye(K)[y], 1e-12)
+        yield close("its gradient against p - e_y", torch.autograd.grad(total, given)[0], p - np.eye(K)[y], 1e-12)
         cold = softmax(z * 50 / np.diff(np.sort(z, axis=1)[:, -2:]))  # T is a fiftieth of the lead of the largest logit
         yield close("T → 0: argmax", cold, np.eye(K)[z.argmax(axis=1)], 1e-12)
         self.table = table = softmax(rng.normal(size=(K, K, K)))
@@ -106,6 +105,6 @@ class SoftmaxNll(Experiment):
         m, z, T = np.arange(self.longest + 1), np.array([2.0, 1.0, 0.5, -1.0]), np.geomspace(0.05, 50, 200)
         left = Panel("More context, down to the entropy", "tokens of context", "loss (nats per token)")
         left.level(self.floor[2], "entropy").series(m, {"best model": self.floor[m], "counted, + ½": self.counted})
-        left.control(m, self.trained, "on counted tokens").ticks({k: str(k) for k in m})
+        left.control(m, self.trained, "on counted tokens").ticks({int(k): str(k) for k in m})
         right = Panel("From argmax to uniform", "temperature T", "softmax(z/T)", log="x")
         return [left, right.curve(T, {f"z = {v:g}": row for v, row in zip(z, softmax(z / T[:, None]).T, strict=True)})]

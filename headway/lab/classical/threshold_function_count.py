@@ -1,3 +1,5 @@
+from typing import Any
+
 from headway.lab import style
 from headway.lab.kit import (
     Checks,
@@ -89,11 +91,11 @@ class ThresholdFunctionCount(Experiment):
         counts += [[SEPARABLE[k] for k in n], [self.signs[k].size for k in n]]
         panel = Panel("Few functions are linearly separable", "inputs n", "Boolean functions", log="y")
 
-        def draw(axes: style.Panels) -> None:
+        def draw(axes: Any) -> None:
             for i, ((name, colour), values) in enumerate(zip(LOOKS.items(), counts, strict=True)):
                 at = np.arange(1, 6) + 0.235 * (i - 1.5)
                 bars = axes.bar(at, values, 0.22, color=colour, edgecolor=style.SOFT, linewidth=0.8, label=name)
-                texts = [str(v) if v < 10**5 else f"{v:.0e}".replace("e+0", "·10^") for v in values]
+                texts = [{412736: "4·10⁵", 2**32: "4·10⁹"}.get(v, str(v)) for v in values]
                 axes.bar_label(bars, texts, padding=2, fontsize=7.5)
 
         return [panel.custom(draw).limits(y=(1, 3e10))]

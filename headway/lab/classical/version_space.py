@@ -41,6 +41,7 @@ class VersionSpace(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.curves: dict[int, tuple[list[float], list[float]]] = {}
+        self.rows: dict[int, np.ndarray] = {}
         x, w = rng.normal(size=(self.few, 3)), sphere(self.directions, 3, rng)
         signs = 1 - 2 * cube(self.few)
         solved = [feasible(y[:, None] * x, np.ones(self.few)) for y in signs]
@@ -69,7 +70,7 @@ class VersionSpace(Experiment):
             yield at_most(f"n = {n}: exact share of V(S) with one more point", exact[1:], exact[:-1], rounding=1e-12)
             yield share_is(f"n = {n}: share of the directions after all points", found[-1], self.directions, exact[-1])
             self.curves.setdefault(n, ([hits / self.directions for hits in found], exact))
-            self.wedge = z if n == 2 else self.wedge
+            self.rows.setdefault(n, z)
         yield within("separable labellings that no direction hits", *self.missed)
 
     def control(self, rng: Generator) -> Checks:
@@ -90,14 +91,14 @@ class VersionSpace(Experiment):
         left = Panel("The share of weights that is left", "points k", "share of the sphere", log="y")
         for n, (measured, exact) in self.curves.items():
             left.bound(k, exact, f"n = {n}, exact").points(k, measured, f"n = {n}, random directions", size=28)
-        left.control([1, 2, 3], np.array(self.xor[:3]) / self.directions, "XOR: none at k = 4")
+        left.control([1, 2, 3], np.array(self.xor[:3]) / self.directions, "XOR: 0 at k = 4")
         t = np.linspace(0, 2 * np.pi, 2001)
         circle = np.stack([np.cos(t), np.sin(t)], axis=1)
-        right = Panel("n = 2: what each line leaves of the circle", "w₁", "w₂")
-        for point in self.wedge:
+        right = Panel("What each line leaves, n = 2", "w₁", "w₂")
+        for point in self.rows[2]:
             normal = np.array([[-point[1], point[0]]]) / np.linalg.norm(point) * [[-1.08], [1.08]]
             right.target(*normal.T)
         for i, count in enumerate(sorted({1, 2, 3, self.points})):
-            arc = circle[consistent(circle, self.wedge[:count])] * (1 - 0.06 * i)
-            right.points(*arc.T, f"V after {count}", style.SERIES[i], 10)
+            arc = circle[consistent(circle, self.rows[2][:count])] * (1 - 0.06 * i)
+            right.points(arc[:, 0], arc[:, 1], f"V after {count}", style.SERIES[i], 10)
         return [left, right.custom(lambda axes: axes.set_aspect("equal"))]

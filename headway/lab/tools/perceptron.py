@@ -21,7 +21,8 @@ def labelled(d: int, m: float, points: int, rng: Generator, bias: float = 0.0) -
 
 def path(z: np.ndarray, most: int = 10**6) -> np.ndarray:
     """The weights after each update of cyclic passes, until no mistake is left or `most` updates were made."""
-    w, i, made = np.zeros(z.shape[1]), 0, []
+    made: list[np.ndarray] = []
+    w, i = np.zeros(z.shape[1]), 0
     while len(made) < most:
         wrong = np.flatnonzero(z @ w <= 0)
         if not wrong.size:
@@ -63,7 +64,8 @@ def mistakes(w: State, z: np.ndarray) -> int:
 
 def walk(z: np.ndarray, orders: np.ndarray) -> Walk:
     """One epoch for each row of `orders`, which names rows of z; the pocket keeps the best weights (Gallant 1990)."""
-    rows, w = [tuple(row) for row in z.tolist()], tuple([0] * z.shape[1])
+    rows = [tuple(row) for row in z.tolist()]
+    w: State = tuple([0] * z.shape[1])
     known = {w: mistakes(w, z)}
     states, ends, updates, pocket, best = [w], [], [], [], known[w]
     for order in orders.tolist():
@@ -83,7 +85,7 @@ def walk(z: np.ndarray, orders: np.ndarray) -> Walk:
 
 def reachable(z: np.ndarray, most: int) -> dict[State, int]:
     """Every state that some order of updates leads to, with its number of mistakes; the search ends beyond `most` states."""
-    start = tuple([0] * z.shape[1])
+    start: State = tuple([0] * z.shape[1])
     found, queue = {start: mistakes(start, z)}, [start]
     while queue and len(found) <= most:
         w = np.array(queue.pop())

@@ -20,7 +20,8 @@ def retrieve(
 
 def kernel(X: np.ndarray, xi: np.ndarray, scale: float | None = None) -> np.ndarray:
     """torch's scaled dot-product attention; without a scale it is 1/√d."""
-    return F.scaled_dot_product_attention(*(torch.from_numpy(z)[None] for z in (xi, X, X)), scale=scale)[0].numpy()
+    q, k = torch.from_numpy(xi)[None], torch.from_numpy(X)[None]
+    return F.scaled_dot_product_attention(q, k, k, scale=scale)[0].numpy()
 
 
 def energy(X: np.ndarray, xi: np.ndarray, beta: float) -> np.ndarray:
