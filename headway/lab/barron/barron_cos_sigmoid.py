@@ -12,7 +12,7 @@ def unit(C: float, norm: float, b: float) -> Curve:
 
 
 def sigmoids(stairs: Staircase, kappa: float, u: np.ndarray) -> np.ndarray:
-    """Every 1{u >= b_i} becomes a sigmoid of steepness κ; the first unit, a constant on [0, 1], moves one step to the left."""
+    """Every 1{u >= b_i} becomes a sigmoid of steepness κ; the first one, 1 on [0, 1], moves a step to the left."""
     from scipy.special import expit
 
     b = stairs.b.copy()
@@ -20,15 +20,21 @@ def sigmoids(stairs: Staircase, kappa: float, u: np.ndarray) -> np.ndarray:
     return expit(kappa * (u[:, None] - b)) @ stairs.a
 
 
-def smooth_error(curve: Curve, C: float, m: int, epsilon: float) -> float:
-    """A certified sup |h - Σ a_i σ(κ(u - b_i))|, κ such that the tails of all units, at most 3C σ(-κ/2m), weigh no more than ε.
+def sup_error(curve: Curve, m: int) -> float:
+    """sup |h - staircase of m steps with values from their middles|, exact."""
+    return staircase(curve, int(m), 0.5).sup_error(curve)
 
-    Slope of the sum: at most max |a_i| (κ/4 + m) inside, because κσ' is a bump of height κ/4 and area 1 seen at spacing 1/m.
+
+def smooth_error(C: float, epsilon: float, m: int, curve: Curve) -> float:
+    """A certified sup |h - Σ a_i σ(κ(u - b_i))| / 2ε, with κ such that all tails, 3C σ(-κ/2m), weigh at most ε.
+
+    Slope of the sum: at most max |a_i| (κ/4 + m) inside, because κσ' is a bump of height κ/4 and area 1 seen at spacing
+    1/m.
     """
     stairs, kappa = staircase(curve, m, 0.5), 2 * m * math.log(3 * C / epsilon)
     inside = float(np.max(np.abs(stairs.a[1:]), initial=0.0)) * (kappa / 4 + m)
     lip = 2 * C + inside + abs(float(stairs.a[0])) * kappa * math.exp(-kappa / m)
-    return certified_sup(lambda u: curve(u) - sigmoids(stairs, kappa, u), lip, 0.0, 1.0, 0.05).high
+    return certified_sup(lambda u: curve(u) - sigmoids(stairs, kappa, u), lip, 0.0, 1.0, 0.05).high / (2 * epsilon)
 
 
 class BarronCosSigmoid(Experiment):
@@ -38,12 +44,13 @@ class BarronCosSigmoid(Experiment):
 
         h_w(y) = (C/‖w‖) (cos(b + ‖w‖y) - cos b)
 
-    is C-Lipschitz and at most C, so a staircase with values from the middles of ⌈C/ε⌉ steps errs by at most ε, and sigmoids in place of
-    the steps by at most 2ε. The number of units depends on C and ε, not on ‖w‖. Near a step the sigmoid mixes two levels that are both
-    within ε of h, so only the tails, Σ|a_i| σ(-κΔ/2) with steps of length Δ, are added: κ = (2/Δ) log(3C/ε) makes them at most ε.
+    is C-Lipschitz and at most C, so a staircase with values from the middles of ⌈C/ε⌉ steps errs by at most ε, and
+    sigmoids in place of the steps by at most 2ε. The number of units depends on C and ε, not on ‖w‖. Near a step the
+    sigmoid mixes two levels that are both within ε of h, so only the tails, Σ|a_i| σ(-κΔ/2) with steps of length Δ, are
+    added: κ = (2/Δ) log(3C/ε) makes them at most ε.
 
-    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
-    https://mjt.cs.illinois.edu/dlt/
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch.
+    3, https://mjt.cs.illinois.edu/dlt/
     Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; the unit is divided by ‖w‖.
     Also: Barron's theorem, step 3; cosine as sigmoids.
     """
@@ -60,29 +67,30 @@ class BarronCosSigmoid(Experiment):
         self.b = np.append(math.pi / 2, rng.uniform(0, 2 * math.pi, self.phases - 1))
         curves = {C: [unit(C, w, b) for w in self.norms for b in self.b] for C in self.constants}
         u = np.linspace(0, 1, 4001)
-        sizes = [np.max(np.abs(h(np.clip(np.append(h.turns, [0, 1]), 0, 1)))) / C for C, every in curves.items() for h in every]
+        pairs = [(C, h) for C, every in curves.items() for h in every]
+        sizes = [np.max(np.abs(h(np.clip(np.append(h.turns, [0, 1]), 0, 1)))) / C for C, h in pairs]
         yield at_most("|h_w| / C on [-1, 1]", sizes, 1.0)
-        chords = [np.max(np.abs(np.diff(h(u)))) / (2 * u[1] * C) for C, every in curves.items() for h in every]
+        chords = [np.max(np.abs(np.diff(h(u)))) / (2 * u[1] * C) for C, h in pairs]
         yield at_most("slopes of 4000 chords of h_w / C", chords, 1.0, rounding=1e-9, kind="EXACT")
         cases = [(C, e, int(units_for(C, np.array(e)))) for C in self.constants for e in self.epsilons]
-        errors = {f"C = {C:g}, ε = {e:g}, {m} units": [staircase(h, m, 0.5).sup_error(h) / e for h in curves[C]] for C, e, m in cases}
+        errors = {f"C = {C:g}, ε = {e:g}": [sup_error(h, m) / e for h in curves[C]] for C, e, m in cases}
         yield headline(at_most("sup error of ⌈C/ε⌉ thresholds / ε, every ‖w‖ and b", errors, 1.0, rounding=1e-12))
-        few = [case for case in cases if case[1] == max(self.epsilons)]
-        smooth = {f"C = {C:g}": [smooth_error(unit(C, w, self.b[0]), C, m, e) / (2 * e) for w in self.norms] for C, e, m in few}
-        yield at_most(f"sigmoids: certified sup error / 2ε, ε = {max(self.epsilons):g}, every ‖w‖", smooth, 1.0)
-        C, e, m = max(cases, key=lambda case: case[2])
-        hardest = smooth_error(unit(C, max(self.norms), self.b[0]), C, m, e)
-        yield at_most(f"sigmoids: the same for C = {C:g}, ε = {e:g}, ‖w‖ = {max(self.norms):g}", hardest / (2 * e), 1.0)
+        few = [(C, e, m, w) for C, e, m in cases if e == max(self.epsilons) for w in self.norms]
+        few.append((*max(cases, key=lambda case: case[2]), max(self.norms)))  # and the one of most units
+        smooth = {
+            f"C = {C:g}, ε = {e:g}, ‖w‖ = {w:g}": smooth_error(C, e, m, unit(C, w, self.b[0])) for C, e, m, w in few
+        }
+        yield at_most("sigmoids: certified sup error / 2ε", smooth, 1.0)
         self.m = np.unique(np.logspace(0.7, 3, 14).astype(int))
-        self.errors = {h.name: [staircase(h, int(m), 0.5).sup_error(h) for m in self.m] for h in (unit(2.0, w, self.b[0]) for w in self.norms)}
+        self.errors = {h.name: [sup_error(h, m) for m in self.m] for h in (unit(2.0, w, self.b[0]) for w in self.norms)}
         yield at_most("C = 2: sup error of m thresholds, C/m, m = 5 … 1000", self.errors, 2 / self.m, rounding=1e-12)
 
     def control(self, rng: Generator) -> Checks:
         C, e = max(*self.constants, 8.0), min(self.epsilons)
         h, m = unit(C, 1.0, math.pi / 2), int(units_for(1.0, np.array(e)))
-        yield printed(at_most(f"C = {C:g}: sup error of ⌈1/ε⌉ = {m} units", staircase(h, m, 0.5).sup_error(h), e), "A8")
-        self.fast, m = unit(100 * C, 100.0, math.pi / 2), int(units_for(C, np.array(e)))
-        row = at_most(f"C cos(100y + π/2): sup error of {m} units", staircase(self.fast, m, 0.5).sup_error(self.fast), e)
+        yield printed(at_most(f"C = {C:g}: sup error of ⌈1/ε⌉ = {m} units", sup_error(h, m), e), "A8")
+        fast, m = unit(100 * C, 100.0, math.pi / 2), int(units_for(C, np.array(e)))
+        row = at_most(f"C cos(100y + π/2): sup error of {m} units", sup_error(fast, m), e)
         yield because("the unit is not divided by ‖w‖", row)
 
     def plots(self) -> list[Panel]:
@@ -92,5 +100,5 @@ class BarronCosSigmoid(Experiment):
         left.curve(2 * u - 1, {"20 thresholds": stairs(u), "20 sigmoids": sigmoids(stairs, 40 * math.log(60), u)})
         right = Panel("The frequency does not matter (C = 2)", "threshold units m", "sup error", log="xy")
         right.series(self.m, self.errors).bound(self.m, 2 / self.m, "C/m")
-        raw = unit(200.0, 100.0, math.pi / 2)
-        return [left, right.control(self.m, [staircase(raw, int(m), 0.5).sup_error(raw) for m in self.m], "not divided by ‖w‖ = 100")]
+        raw = [sup_error(unit(200.0, 100.0, math.pi / 2), m) for m in self.m]
+        return [left, right.control(self.m, raw, "not divided by ‖w‖ = 100")]

@@ -23,7 +23,7 @@ PUBLISHED = {1: 0.79788, 2: 1.25331, 5: 2.12769, 10: 3.08433, 50: 7.03580}  # C 
 
 
 def radial(d: int, sigma: float, power: int) -> float:
-    """∫ ‖w‖^power |f̂(w)| dw over u = σ‖w‖, where |f̂| is a normal density: the integrand lies within 12 of its largest value."""
+    """∫ ‖w‖^power |f̂(w)| dw by u = σ‖w‖, where |f̂| is a normal density: all of it lies within 12 of its top."""
     top = math.sqrt(d - 1 + power)
     u, weight = nodes(max(0.0, top - 12), top + 12)
     log_mass = math.log(sphere(d)) - d / 2 * math.log(2 * math.pi) + (d - 1 + power) * np.log(u) - u * u / 2
@@ -37,8 +37,8 @@ class BarronGaussian(Experiment):
 
         C = ∫ ‖w‖ |f̂(w)| dw = E‖W‖ = √2 Γ((d+1)/2) / (Γ(d/2) σ),       √(d - 1/2) / σ <= C <= √d / σ.
 
-    The Gaussian density is f times (2πσ²)^{-d/2}, and so is its C: exponentially small in d for σ > 1/√(2π), exponentially large
-    below. The upper bound is Jensen's inequality, E‖W‖ <= (E‖W‖²)^½.
+    The Gaussian density is f times (2πσ²)^{-d/2}, and so is its C: exponentially small in d for σ > 1/√(2π),
+    exponentially large below. The upper bound is Jensen's inequality, E‖W‖ <= (E‖W‖²)^½.
 
     Notes: A. Source: Barron 1993, section IX, https://doi.org/10.1109/18.256500; Watson 1959 (the lower bound)
     Assumes: f has height 1 (not integral 1).

@@ -14,7 +14,7 @@ from headway.lab.kit import (
     published,
     slope,
 )
-from headway.lab.tools.gaussians import Gaussian, ball, net_errors
+from headway.lab.tools.gaussians import Gaussian, affordable, ball, net_errors
 
 PUBLISHED = {10: 1.35e-2, 40: 3.3e-3, 160: 8.4e-4, 640: 2.1e-4}  # mean error of 50 draws in d = 10, σ = 1, by r
 
@@ -31,11 +31,12 @@ class BarronSubsample(Experiment):
 
         f_r(x) = f(0) + (1/r) Σ_i (C / ‖w_i‖) (cos(b_{w_i} + <w_i,x>) - cos b_{w_i}),       E ∫ (f - f_r)² dμ <= C²/r
 
-    for every probability μ on the unit ball, because a unit is unbiased and at most C‖x‖; so some draw is as good. For the Gaussian of
-    width σ, σ‖w‖ is chi with d + 1 degrees of freedom. Here μ gives equal mass to random points of the ball.
+    for every probability μ on the unit ball, because a unit is unbiased and at most C‖x‖; so some draw is as good. For
+    the Gaussian of width σ, σ‖w‖ is chi with d + 1 degrees of freedom. Here μ gives equal mass to random points of the
+    ball.
 
-    Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
-    https://mjt.cs.illinois.edu/dlt/
+    Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes,
+    ch. 3, https://mjt.cs.illinois.edu/dlt/
     Assumes: C is finite; μ is a probability measure on the unit ball; w is drawn from p, not from |f̂|.
     Deviates: the expectation is estimated by a mean over draws.
     Also: Barron's theorem, step 2; Maurey's argument; empirical method of Maurey.
@@ -43,20 +44,16 @@ class BarronSubsample(Experiment):
 
     cost = "M"
     dimensions = param((2, 10, 50), "the dimensions d", least=1, most=200, small=(2, 10))
-    sizes = param((10, 40, 160, 640), "the numbers r of cosine units", least=2, most=2000, count=4, small=(5, 20, 80, 320))
+    sizes = param((10, 40, 160, 640), "numbers r of units", least=2, most=2000, count=4, small=(5, 20, 80, 320))
     draws = param(200, "independent nets for each d", least=100, most=1000)
     points = param(800, "of the ball, each with the same mass in μ", least=50, most=5000, small=100)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        work = len(self.dimensions) * max(self.sizes) * self.draws * self.points
-        return [
-            (work <= 2 * 10**9, "dimensions, largest size, draws and points multiply to more than 2·10⁹"),
-            (max(self.sizes) >= 16 * min(self.sizes), "the largest size must be 16 times the smallest"),
-        ]
+        return affordable(self.dimensions, self.sizes, self.draws, self.points)
 
     def measure(self, rng: Generator) -> Checks:
         sizes = tuple(sorted(self.sizes))
-        self.r, self.errors, points, references = np.array(sizes), {}, {}, []
+        self.r, self.errors, points = np.array(sizes), {}, {}
         for f in (Gaussian(d) for d in self.dimensions):
             x = ball(self.points, f.d, rng)
             squares = cosine_errors(f, x, sizes, self.draws, rng)
@@ -71,8 +68,7 @@ class BarronSubsample(Experiment):
         for k, r in enumerate(sizes):
             if 10 in self.mean and r in PUBLISHED:  # the reference is a mean of 50 draws, rounded to two digits
                 error = self.errors[10][:, k].std(ddof=1) * math.sqrt(1 / self.draws + 1 / 50)
-                references.append(published(f"d = 10, r = {r}", self.mean[10][k], PUBLISHED[r], 4 * error + 0.02 * PUBLISHED[r]))
-        yield from references
+                yield published(f"d = 10, r = {r}", self.mean[10][k], PUBLISHED[r], 4 * error + 0.02 * PUBLISHED[r])
         widths = [Gaussian(d, sigma=Gaussian(d).C) for d in sorted(self.dimensions)]  # so that C = 1
         self.same = [float(cosine_errors(f, ball(100, f.d, rng), (20,), 400, rng).mean()) for f in widths]
         if len(widths) > 1:
@@ -80,21 +76,23 @@ class BarronSubsample(Experiment):
         units = {}
         for f in (Gaussian(d, shift=0.5) for d in self.dimensions):
             x = ball(500, f.d, rng)
-            units[f"d = {f.d}"] = np.abs(f.cosines(x, f.frequencies(1000, rng))).max(axis=1) / np.linalg.norm(x, axis=1) / f.C
+            largest = np.abs(f.cosines(x, f.frequencies(1000, rng))).max(axis=1)
+            units[f"d = {f.d}"] = largest / (f.C * np.linalg.norm(x, axis=1))
         yield at_most("one unit, as a share of C‖x‖", units, 1.0, rounding=1e-9, kind="EXACT")
 
     def sample(self, rng: Generator) -> Checks:
-        for d in {min(self.dimensions), max(self.dimensions)}:
+        for d in sorted({min(self.dimensions), max(self.dimensions)}):
             f, x = Gaussian(d, shift=0.5), np.append(0.8, np.zeros(d - 1))
-            yield mean_is(f"one unit is unbiased, d = {d}", f.cosines(x[None], f.frequencies(20_000, rng)), float(f.rise(x)))
+            units = f.cosines(x[None], f.frequencies(20_000, rng))
+            yield mean_is(f"one unit is unbiased, d = {d}", units, float(f.rise(x)))
 
     def control(self, rng: Generator) -> Checks:
         f, x = Gaussian(2), np.array([[0.8, 0.0]])
-        plain = f.cosines(x, f.frequencies(20_000, rng, degrees=0))
-        yield because("w is drawn from |f̂|, not from p", mean_is("one unit is unbiased, d = 2", plain, float(f.rise(x)[0])))
+        plain = mean_is("one unit, d = 2", f.cosines(x, f.frequencies(20_000, rng, degrees=0)), float(f.rise(x)[0]))
+        yield because("w is drawn from |f̂|, not from p", plain)
         f = Gaussian(1)
-        far = float(cosine_errors(f, 100 * ball(200, 1, rng), (20,), 400, rng).mean())
-        yield because("μ is not on the unit ball", at_most("mean error on [-100, 100], d = 1, r = 20", far, f.C**2 / 20))
+        far = cosine_errors(f, 100 * ball(200, 1, rng), (20,), 400, rng).mean()
+        yield because("μ is not on the unit ball", at_most("mean error on [-100, 100], d = 1", far, f.C**2 / 20))
 
     def plots(self) -> list[Panel]:
         left = Panel("The mean error falls like 1/r", "cosine units r", "∫ (f - fᵣ)² dμ", log="xy")

@@ -21,11 +21,12 @@ class PieceCount(Experiment):
 
         pieces <= ∏_ℓ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L,
 
-    because each unit of a layer bends at most once inside each piece of the layers below. Of functions with a and b pieces the sum has
-    at most a + b pieces (one fewer, in fact) and the composition at most ab. Random nets are far below: their pieces grow with the number
-    of units, not exponentially (Hanin and Rolnick 2019).
+    because each unit of a layer bends at most once inside each piece of the layers below. Of functions with a and b
+    pieces the sum has at most a + b pieces (one fewer, in fact) and the composition at most ab. Random nets are far
+    below: their pieces grow with the number of units, not exponentially (Hanin and Rolnick 2019).
 
-    Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Hanin and Rolnick 2019, https://arxiv.org/abs/1901.09021
+    Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Hanin and Rolnick 2019,
+    https://arxiv.org/abs/1901.09021
     Assumes: one input; each unit bends once (ReLU); m >= L, no hidden layer is empty.
     Also: few pieces for shallow nets; number of linear pieces.
     """
@@ -71,7 +72,9 @@ class PieceCount(Experiment):
         plane = rng.normal(0, 10, (20000, 2)) @ rng.normal(size=(2, 3)) + rng.normal(size=3)
         regions = len(np.unique(plane > 0, axis=0))
         yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", regions, product_bound((3,))))
-        tents = add(*[compose(TENT, affine([[1.0]], [b])) for b in rng.normal(size=5)], coefficients=rng.normal(size=5))
+        tents = add(
+            *[compose(TENT, affine([[1.0]], [b])) for b in rng.normal(size=5)], coefficients=rng.normal(size=5).tolist()
+        )
         row = at_most("pieces of 5 tents in one layer, 5 + 1", pieces_of(tents), product_bound((5,)))
         yield because("a unit bends three times", row)
 

@@ -19,11 +19,13 @@ class Sawtooth(Experiment):
 
         Δ(x) = 2σ(x) - 4σ(x - ½) + 2σ(x - 1),     Δ^p(k/2^p) = 1 for odd k, 0 for even k,
 
-    linear between, with slopes ±2^p: 2^{p-1} teeth, because Δ maps [0, 1] twice onto itself. On [0, 1] the third unit of each layer
-    rests, so 2p units are enough (from p = 2 on even on the line, because the next layer cuts off what is negative). A hidden layer of
-    N units bends in at most N places and Δ^p bends in 2^p - 1 places inside (0, 1); on the whole line 2^p + 1 units are needed and enough.
+    linear between, with slopes ±2^p: 2^{p-1} teeth, because Δ maps [0, 1] twice onto itself. On [0, 1] the third unit
+    of each layer rests, so 2p units are enough (from p = 2 on even on the line, because the next layer cuts off what is
+    negative). A hidden layer of N units bends in at most N places and Δ^p bends in 2^p - 1 places inside (0, 1); on the
+    whole line 2^p + 1 units are needed and enough.
 
-    Notes: A. Source: Telgarsky 2015, Representation benefits of deep feedforward networks, https://arxiv.org/abs/1509.08101
+    Notes: A. Source: Telgarsky 2015, Representation benefits of deep feedforward networks,
+    https://arxiv.org/abs/1509.08101
     Assumes: the tent reaches from 0 to 1; for 2p units x is in [0, 1] or p >= 2.
     Also: tent map; exponential oscillation by composition.
     """
@@ -62,10 +64,8 @@ class Sawtooth(Experiment):
             for net, b, (deep, _) in zip(shallow, bends, nets, strict=False)
         ]
         yield equal("one hidden layer of so many units is Δ^p on [-1, 2]", np.array(same), np.ones(few, dtype=int))
-        wrong = [int(np.sum(short.at(x) != deep.at(x))) for deep, short in nets[1:few]]
-        yield equal(
-            "the net of 2p units is Δ^p on [-1, 2] from p = 2 on", np.array(wrong), np.zeros(few - 1, dtype=int)
-        )
+        gaps = [int(np.sum(short.at(x) != deep.at(x))) for deep, short in nets[1:few]]
+        yield equal("the net of 2p units is Δ^p on [-1, 2] from p = 2 on", np.array(gaps), np.zeros(few - 1, dtype=int))
         pieces = [pwl1d(random_net([1, n, 1], rng)).pieces() for n in range(1, 41)]
         yield at_most("pieces of one random hidden layer of n units, n + 1", pieces, np.arange(2, 42), kind="EXACT")
 

@@ -25,8 +25,7 @@ from headway.lab.tools.tents import TENT_ON_UNIT
 
 def fewest_pieces(e: int) -> int:
     """The smallest N with 1/(8N²) <= 2^-e, in whole numbers: 8N² >= 2^e."""
-    N = math.isqrt(2**e // 8)
-    return N if 2**e <= 8 * N * N else N + 1
+    return math.isqrt((2**e + 7) // 8 - 1) + 1
 
 
 class SquareShallowVsDeep(Experiment):
@@ -34,23 +33,21 @@ class SquareShallowVsDeep(Experiment):
 
     A line follows x² on an interval of length h no better than h²/8, and some piece of N is at least 1/N long, so
 
-        N pieces: sup |f - x²| >= 1/(8N²)     hence     N >= 1/√(8ε),     and so N - 1 units or more in one hidden layer.
+        N pieces: sup |f - x²| >= 1/(8N²)   hence   N >= 1/√(8ε),   and so N - 1 units or more in one layer.
 
-    N chords at k/N, lowered by 1/(8N²), attain it with N units on [0, 1]: equal pieces are the best because the second derivative is
-    constant. The squaring net reaches 2^{-2m-2} <= ε with m = ⌈½ log₂(1/4ε)⌉ layers of 3 units (two for the tent on [0, 1], one for the
-    sum). It is the smaller one from ε = 2^{-11} on.
+    N chords at k/N, lowered by 1/(8N²), attain it with N units on [0, 1]: equal pieces are the best because f'' is
+    constant. The squaring net reaches 2^{-2m-2} <= ε with m = ⌈½ log₂(1/4ε)⌉ layers of 3 units (two for the tent on
+    [0, 1], one for the sum). It is the smaller one from ε = 2^{-11} on.
 
-    Notes: A, B. Source: Yarotsky 2017, section 3, https://arxiv.org/abs/1610.01145; Liang and Srikant 2017, https://arxiv.org/abs/1610.04161
-    Assumes: x is in [0, 1]; one hidden layer of N - 1 ReLU units has at most N pieces; the second derivative is constant (equal pieces).
+    Notes: A, B. Source: Yarotsky 2017, section 3, https://arxiv.org/abs/1610.01145; Liang and Srikant 2017,
+    https://arxiv.org/abs/1610.04161
+    Assumes: x is in [0, 1]; the units are ReLU, so that N - 1 of them have at most N pieces; f'' is constant.
     Also: squaring: shallow versus deep; best piecewise linear parabola.
     """
 
-    last = param(30, "the smallest error is 2^-last; all from 2^-4 on are counted", least=14, most=36, small=20)
+    last = param(30, "the smallest error is 2^-last; all from 2^-4 on are counted", least=24, most=36, small=24)
     built = param(20, "one hidden layer is measured down to 2^-built, deep nets always", least=8, most=24, small=14)
     rivals = param(200, "other functions with N pieces, at random knots", least=10, most=2000, small=20)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.built <= self.last, "built must not be above last")]
 
     def measure(self, rng: Generator) -> Checks:
         self.e = np.arange(4, self.last + 1)
@@ -64,27 +61,22 @@ class SquareShallowVsDeep(Experiment):
         yield equal("deep: units are 3m", self.deep, 3 * m)
         self.N = np.array([fewest_pieces(e) for e in self.e.tolist()])
         N = self.N[self.e <= self.built]
-        every = {n: shallow_square(n) for n in {*N.tolist(), *(N[1:] - 1).tolist()}}
-        functions = {n: pwl1d(net) for n, net in every.items()}
-        sups = {n: sup_to_square(f) for n, f in functions.items()}
-        sizes = np.array([(net.nodes, functions[n].pieces(0, 1)) for n, net in every.items()])
-        yield equal("shallow: N units have N pieces", sizes, np.repeat([*every], 2).reshape(-1, 2))
-        error = np.array([sups[n] for n in N.tolist()])
-        name = f"shallow: error of N = ⌈1/√8ε⌉ pieces, ε >= 2^-{self.built}"
-        yield headline(at_most(name, error, epsilon[: N.size], rounding=1e-9))
-        fewer = [sups[n] for n in (N[1:] - 1).tolist()]
+        nets = [shallow_square(n) for n in N.tolist()]
+        sizes = np.array([(net.nodes, pwl1d(net).pieces(0, 1)) for net in nets])
+        yield equal("shallow: N units have N pieces", sizes, np.stack([N, N], axis=1))
+        error = np.array([sup_to_square(pwl1d(net)) for net in nets])
+        yield headline(at_most("shallow: error of N = ⌈1/√8ε⌉ pieces, ε", error, epsilon[: N.size], rounding=1e-9))
+        fewer = [sup_to_square(pwl1d(shallow_square(n - 1))) for n in N[1:].tolist()]
         yield at_least("shallow: error of N - 1 pieces, over ε", fewer, epsilon[1 : N.size] * (1 + 1e-9))
         yield slope("shallow: error against pieces", N, error, -2.0, 0.01)
-        intervals = zip(rng.uniform(0, 0.9, 12), rng.uniform(1e-3, 0.1, 12), strict=True)
-        lines = [best_uniform_line(np.square, a, a + h) / h**2 for a, h in intervals]
+        lines = [best_uniform_line(np.square, a, a + h) / h**2 for a, h in rng.uniform(1e-3, 0.1, (12, 2))]
         yield close("best line on 12 intervals, by a linear program: error / h²", lines, np.full(12, 1 / 8), 1e-5)
         yield at_least(f"error of {self.rivals} others with N pieces, 1/(8N²)", *self.others(rng))
-        first = [int(self.e[self.deep >= units].max()) + 1 for units in (self.N, self.N - 1)]
-        yield equal("from this e on the deep net is smaller, ε = 2^-e", first[0], 11)
-        yield equal("and smaller than the N - 1 units that are necessary", first[1], 12)
+        crossover = np.array([self.e[self.deep >= units].max() + 1 for units in (self.N, self.N - 1)])
+        yield equal("the deep net is smaller than N from ε = 2^-11 on, than N - 1 from 2^-12 on", crossover, [11, 12])
 
     def others(self, rng: Generator) -> tuple[list[float], np.ndarray]:
-        """Chords at random knots, lowered by half of the largest gap, and equal pieces with values that are a little off."""
+        """Errors and 1/(8N²) of lowered chords at random knots, and of equal pieces with values a little off."""
         N, found = rng.integers(2, 33, self.rivals), []
         for n in N:
             knots = np.concatenate([[0.0], np.sort(rng.random(n - 1)), [1.0]]) if n % 2 else np.arange(n + 1) / n
@@ -100,17 +92,14 @@ class SquareShallowVsDeep(Experiment):
     def control(self, rng: Generator) -> Checks:
         even, crowded = np.arange(9) / 8, (np.arange(9) / 8) ** 0.5  # x⁴ bends like 12x²: knots should crowd at 1
         worst = [max(best_uniform_line(lambda x: x**4, a, b) for a, b in pairwise(k)) for k in (even, crowded)]
-        yield because("f'' is not constant", at_most("x⁴: error of 8 equal pieces, of 8 that crowd at 1", *worst))
-        N, wide = fewest_pieces(self.built), pwl1d(shallow_square(fewest_pieces(self.built)))
-        x = np.array([1.0, 2.0])
-        outside = at_most(f"error of {N} pieces on [1, 2]", np.max(np.abs(wide(x) - x * x)), 2.0**-self.built)
-        yield because("x is not in [0, 1]", outside)
+        yield because("f'' varies", at_most("x⁴: error of 8 equal pieces, of 8 that crowd at 1", worst[0], worst[1]))
+        far = abs(shallow_square(fewest_pieces(self.built)).at(2.0) - 4)
+        yield because("x is not in [0, 1]", at_most("error of N pieces at 2, ε", far, 2.0**-self.built))
 
     def plots(self) -> list[Panel]:
-        x = np.linspace(0, 1, 601)
+        x, nets = np.linspace(0, 1, 601), {"3 pieces, lowered": shallow_square(3), "deep net, m = 2": square_net(2)}
         left = Panel("The best error goes up and down alike", "x", "100 (f - x²)")
-        left.curve(x, 100 * (shallow_square(3).at(x) - x * x), "3 pieces, lowered")
-        left.curve(x, 100 * (square_net(2).at(x) - x * x), "deep net, m = 2")
+        left.curve(x, {name: 100 * (net.at(x) - x * x) for name, net in nets.items()})
         left.level(100 / 72, "1/(8N²), N = 3").level(-100 / 72, "")
         right = Panel("Units for the error ε", "1/ε", "hidden units", log="xy").mark(2.0**11, "ε = 2⁻¹¹")
         right.series(2.0**self.e, {"one layer: N": self.N, "deep: 3m": self.deep})

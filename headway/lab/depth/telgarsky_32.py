@@ -22,11 +22,9 @@ from headway.lab.tools.adam_fits import adam_fits, bent_net
 from headway.lab.tools.line_fits import GRID, best_by_pieces, best_lines
 from headway.lab.tools.tents import low_tent, shallow_teeth, some_teeth, teeth
 
-HALF = Pwl(np.zeros(1), np.full(1, 0.5), 0.0, 0.0)
-
 
 def certificate(L: int) -> Fraction:
-    """(2^{p-1} - 1 - N) 2^{-p-2}, p = L² + 2, with N the largest integer below (2·2^L / L)^L: what the counting argument proves."""
+    """(2^{p-1} - 1 - N) 2^{-p-2}, p = L² + 2, N = ⌊(2·2^L / L)^L⌋: what the counting argument proves."""
     p, N = L * L + 2, (2 * 2**L) ** L // L**L
     return Fraction(2 ** (p - 1) - 1 - N, 2 ** (p + 2))
 
@@ -34,12 +32,14 @@ def certificate(L: int) -> Fraction:
 class Telgarsky32(Experiment):
     """A net with about 3L² nodes is further than 1/32 in L1 from every net with L layers and 2^L nodes.
 
-    For L >= 2 let f = Δ^p, the tent map applied p = L² + 2 times (3L² + 6 nodes). Every ReLU net g with at most L layers and 2^L nodes has
+    For L >= 2 let f = Δ^p, the tent map applied p = L² + 2 times (3L² + 6 nodes). Every ReLU net g with at most L
+    layers and 2^L nodes has
 
         ∫_0^1 |f - g| dx >= 1/32.
 
-    Counting: f crosses ½ every 2^{-p}, which leaves 2^p - 1 triangles of area 2^{-p-2}, by turns above and below ½. A g with N pieces
-    changes sides at most N times, so it misses at least 2^{p-1} - 1 - N of them, and N <= (2·2^L / L)^L <= 2^{L²} = 2^{p-2}.
+    Counting: f crosses ½ every 2^{-p}, which leaves 2^p - 1 triangles of area 2^{-p-2}, by turns above and below ½. A g
+    with N pieces changes sides at most N times, so it misses at least 2^{p-1} - 1 - N of them, and N <= (2·2^L / L)^L
+    <= 2^{L²} = 2^{p-2}.
 
     Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Telgarsky 2016, https://arxiv.org/abs/1602.04485
     Assumes: L >= 2; g is a ReLU net, so continuous and piecewise linear; at most L layers and 2^L nodes; p = L² + 2.
@@ -55,12 +55,11 @@ class Telgarsky32(Experiment):
         L, p = self.L, self.L**2 + 2
         counted = {f"L = {k}": certificate(k) for k in range(2, self.largest + 1)}
         yield headline(at_least(f"the least L1 error that counting proves, L = 2 … {self.largest}", counted, 1 / 32))
-        deep = teeth(p)
-        self.f = f = pwl1d(deep).simplified()
-        yield equal("nodes of f", deep.nodes, 3 * L**2 + 6)
-        yield at_most("layers of f, 2L² + 4", deep.depth, 2 * L**2 + 4, kind="EXACT")
+        self.f = f = pwl1d(teeth(p)).simplified()
+        yield equal("nodes of f", teeth(p).nodes, 3 * L**2 + 6)
+        yield at_most("layers of f, 2L² + 4", teeth(p).depth, 2 * L**2 + 4, kind="EXACT")
         yield equal("f crosses ½ so often", f.crossings(0.5, 0, 1), 2**p)
-        yield equal("area between f and ½", l1_distance(f, HALF), 0.25)
+        yield equal("area between f and ½", l1_distance(f, Pwl(np.zeros(1), np.full(1, 0.5), 0.0, 0.0)), 0.25)
         starts = {f"{2**L} units": [bent_net((2**L,), rng) for _ in range(self.restarts)]}
         starts[" + ".join(["2"] * L) + " units"] = [bent_net((2,) * L, rng) for _ in range(self.restarts)]
         nets = {name: adam_fits(f, every, rng) for name, every in starts.items()}
@@ -93,17 +92,18 @@ class Telgarsky32(Experiment):
         tent, starts = pwl1d(teeth(1)).simplified(), [bent_net((2**self.L,), rng) for _ in range(8)]
         error = min(l1_distance(tent, pwl1d(net)) for net in adam_fits(tent, starts, rng))
         yield because("p is 1", at_least(f"L1 error of the best of 8 nets of {2**self.L} units", error, 1 / 32))
-        one = at_least("the least L1 error that counting proves, L = 1", certificate(1), Fraction(1, 32))
+        one = at_least("the least L1 error that counting proves", certificate(1), Fraction(1, 32))
         yield vacuous(because("L is 1", one), "A10")
 
     def plots(self) -> list[Panel]:
-        x, name = np.linspace(0, 1, 2049), f"f = Δ^{self.L**2 + 2}"
-        left = Panel("The deep net, and what 16 lines can do", "x", "value").curve(x, self.f(x), name)
-        for i, j in pairwise(self.ends):
-            t, (a, b) = np.array([i % 4, i % 4 + j - i]) / GRID, self.lines[i % 4, j - i]
-            left.target(t + (i - i % 4) / GRID, a + b * t, "" if j < GRID else "16 lines")
+        x, lines = np.linspace(0, 1, 2049), list(pairwise(self.ends))
+        left = Panel("The deep net, and what 16 lines can do", "x", "value")
+        left.curve(x, self.f(x), f"f = Δ^{self.L**2 + 2}")
         right = Panel("No small net comes near", "linear pieces", "∫ |f - g|")
         if self.errors.size:
+            t = np.array([(i % 4, i % 4 + j - i) for i, j in lines]) / GRID  # f repeats after four cells
+            a, b = np.array([self.lines[i % 4, j - i] for i, j in lines]).T
+            left.curve(np.array(lines) / GRID, a[:, None] + b[:, None] * t, "best 16 lines")
             right.curve(np.arange(1, self.errors.size + 1), self.errors, "best lines")
         for (name, errors), n in zip(self.found.items(), (2**self.L + 1, 3**self.L, 16), strict=True):
             right.points([n] * self.restarts, errors, name, size=18)

@@ -31,17 +31,20 @@ def centres(m: int, M: float, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 class YarotskyProduct(Experiment):
-    """Three squaring nets multiply: the error is at most 6M² 2^{-2m-2}, in fact exactly two thirds of it, and 0 where a factor is 0.
+    """Three squaring nets multiply up to 6M² 2^{-2m-2}, in fact two thirds of it, and exactly where a factor is 0.
 
     For |x|, |y| <= M and the squaring net f_m,
 
-        ×̃(x, y) = 2M² (f_m(|x + y| / 2M) - f_m(|x| / 2M) - f_m(|y| / 2M)),     |×̃(x, y) - xy| <= 6M² 2^{-2m-2},     ×̃(x, 0) = ×̃(0, y) = 0.
+        ×̃(x, y) = 2M² (f_m(|x + y| / 2M) - f_m(|x| / 2M) - f_m(|y| / 2M)),
+        |×̃(x, y) - xy| <= 6M² 2^{-2m-2},     ×̃(x, 0) = ×̃(0, y) = 0.
 
-    With e = f_m - x², which lies between 0 and 2^{-2m-2}, the error is 2M² (e(x + y) - e(x) - e(y)). The gate is linear on triangles
-    cut by x, y and x + y at multiples of 2M/2^m, and xy is a saddle, so the error is largest at a corner, where it is 0, or in the middle
-    of a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all cells give the exact supremum.
+    With e = f_m - x², which lies between 0 and 2^{-2m-2}, the error is 2M² (e(x + y) - e(x) - e(y)). The gate is linear
+    on triangles cut by x, y and x + y at multiples of 2M/2^m, and xy is a saddle, so the error is largest at a corner,
+    where it is 0, or in the middle of a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all
+    cells give the exact supremum.
 
-    Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in place of 2M²)
+    Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in
+    place of 2M²)
     Assumes: |x|, |y| <= M; the squaring net sees absolute values, because it is x² on [0, 1] only.
     Also: multiplication gate; product network.
     """
@@ -81,12 +84,11 @@ class YarotskyProduct(Experiment):
     def control(self, rng: Generator) -> Checks:
         M, m = self.bounds[-1], 6
         (x, y), bound, gate = rng.uniform(-M, M, (2, 2000)), 6 * M * M * 2.0 ** (-2 * m - 2), product_net(m, M)
-        yield because("|x|, |y| reach 2M", at_most("|×̃ - xy|, m = 6", np.max(np.abs(error(gate, 2 * x, 2 * y))), bound))
+        yield because("|x|, |y| reach 2M", at_most("|×̃ - xy|", np.max(np.abs(error(gate, 2 * x, 2 * y))), bound))
         (w, b), rest = gate.layers[0], gate.layers[1:]
         raw = ReluNet(((np.vstack([w[:3], 0 * w[3:]]), b), *rest))
-        yield because(
-            "σ(z) stands for |z|", at_most("|×̃ - xy| of the half gate, m = 6", np.max(np.abs(error(raw, x, y))), bound)
-        )
+        half = at_most("|×̃ - xy| of half of the gate", np.max(np.abs(error(raw, x, y))), bound)
+        yield because("σ(z) stands for |z|", half)
 
     def resolution(self, rng: Generator) -> Checks:
         M, m = self.bounds[-1], 6
@@ -96,9 +98,8 @@ class YarotskyProduct(Experiment):
     def plots(self) -> list[Panel]:
         x = np.linspace(-1, 1, 257)
         gap = 1000 * error(product_net(2, 1.0), *np.meshgrid(x, x))
-        left = Panel("The error of the gate, M = 1, m = 2", "x", "y").image(
-            gap, (-1, 1, -1, 1), scale="1000 (×̃ - xy)", stretch=False
-        )
+        left = Panel("The error of the gate, M = 1, m = 2", "x", "y")
+        left.image(gap, (-1, 1, -1, 1), scale="1000 (×̃ - xy)", stretch=False)
         right = Panel("Two thirds of the bound", "layers m of the squares", "sup |×̃ - xy|", log="y")
         right.series(self.ms, {f"M = {M:g}": e for M, e in self.worst.items()})
         for i, M in enumerate(self.bounds):

@@ -15,8 +15,10 @@ def bent_net(widths: tuple[int, ...], rng: np.random.Generator) -> ReluNet:
     return ReluNet(((w, -w[:, 0] * rng.random(len(w))), *rest))
 
 
-def adam_fits(f: Pwl, starts: Sequence[ReluNet], rng: np.random.Generator, steps: int = 500, rate: float = 0.05) -> list[ReluNet]:
-    """These nets, all of one shape, after so many steps of Adam on ∫_0^1 |f - g|: trained at once, every layer a stack of matrices."""
+def adam_fits(
+    f: Pwl, starts: Sequence[ReluNet], rng: np.random.Generator, steps: int = 500, rate: float = 0.05
+) -> list[ReluNet]:
+    """These nets, all of one shape, after so many steps of Adam on ∫_0^1 |f - g|: each layer a stack of matrices."""
     import torch
 
     def stack(arrays: list[np.ndarray]) -> torch.Tensor:

@@ -1,4 +1,7 @@
-"""Squaring, deep and with one hidden layer, and multiplication (Yarotsky 2017, propositions 2 and 3, https://arxiv.org/abs/1610.01145)."""
+"""Squaring, deep and with one hidden layer, and multiplication by nets.
+
+Yarotsky 2017, propositions 2 and 3, https://arxiv.org/abs/1610.01145
+"""
 
 from typing import Any
 
@@ -10,10 +13,11 @@ from headway.lab.tools.tents import TENT
 
 
 def square_net(m: int, tent: ReluNet = TENT, base: float = 4.0) -> ReluNet:
-    """f_m = x - Σ_s Δ^s / base^s as a net of m hidden layers, each with the units of a tent and one channel for the sum so far.
+    """f_m = x - Σ_s Δ^s / base^s: m hidden layers, each with the units of a tent and one channel for the sum so far.
 
-    After s layers the units hold those of Δ^s and the channel holds f_{s-1}(x), which is not negative, so ReLU leaves it alone. The
-    next layer adds -Δ^s / base^s to the channel. With `TENT` a layer has 4 units, with `TENT_ON_UNIT` 3; both are x² on [0, 1] only.
+    After s layers the units hold those of Δ^s and the channel holds f_{s-1}(x), which is not negative, so ReLU leaves
+    it alone. The next layer adds -Δ^s / base^s to the channel. With `TENT` a layer has 4 units, with `TENT_ON_UNIT` 3;
+    both are x² on [0, 1] only.
     """
     (w, b), (v, _) = tent.layers
     first = (np.vstack([w, [[1.0]]]), np.append(b, 0.0))  # the units of Δ, and x itself
@@ -48,9 +52,10 @@ def absolute(rows: Any) -> ReluNet:
 
 
 def product_net(m: int, M: float, tent: ReluNet = TENT, factor: float = 2.0) -> ReluNet:
-    """(x, y) -> factor M² (f_m(|x + y| / 2M) - f_m(|x| / 2M) - f_m(|y| / 2M)) for |x|, |y| <= M; 12m + 9 units, depth m + 3.
+    """(x, y) -> factor M² (f_m(|x + y| / 2M) - f_m(|x| / 2M) - f_m(|y| / 2M)) for |x|, |y| <= M.
 
-    The scaled squares pass through a last ReLU (they are not negative), so that equal ones cancel to the last bit when a factor is 0.
+    12m + 9 units, depth m + 3. The scaled squares pass through a last ReLU (they are not negative), so that equal ones
+    cancel to the last bit when a factor is 0.
     """
     squares = side_by_side(*[compose(square_net(m, tent), affine([row], [0.0])) for row in np.eye(3)])
     combine = ReluNet(((factor * M * M * np.eye(3), np.zeros(3)), ([[1.0, -1.0, -1.0]], [0.0])))

@@ -1,6 +1,7 @@
 """The best lines: uniformly on an interval, and in L1 on the parts of a grid by a dynamic program.
 
-The restriction to the grid makes the L1 error an upper bound on the best one: it shows how tight a lower bound is, and proves nothing.
+The restriction to the grid makes the L1 error an upper bound on the best one: it shows how tight a lower bound is, and
+proves nothing.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,7 @@ def best_uniform_line(f: Callable[[np.ndarray], np.ndarray], a: float, b: float,
 
 
 def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
-    """A near-best line (value at 0, slope) and its L1 error on each interval, "start modulo 4, length": f repeats after four cells."""
+    """Near-best lines (value at 0, slope) and their L1 errors, by start modulo 4 and length: f has period 4."""
     from scipy.optimize import linprog
 
     cost = np.arange(GRID + 1) * np.full((4, 1), 0.25 / GRID)  # the line ½ errs by ¼ on average
@@ -40,7 +41,12 @@ def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
             x = (start + (np.arange(4 * length) + 0.5) / 4) / GRID  # the linear program sees four points of each cell
             A, eye, b = np.stack([np.ones(x.size), x], axis=1), np.eye(x.size), f(x)
             both = np.block([[A, -eye], [-A, -eye]])
-            fit = linprog(np.append([0, 0], np.ones(x.size)), both, np.append(b, -b), bounds=[(None, None)] * 2 + [(0, None)] * x.size)
+            fit = linprog(
+                np.append([0, 0], np.ones(x.size)),
+                both,
+                np.append(b, -b),
+                bounds=[(None, None)] * 2 + [(0, None)] * x.size,
+            )
             line = Pwl(np.zeros(1), fit.x[:1], fit.x[1], fit.x[1])  # measured exactly, whatever the program saw
             error = l1_distance(f, line, start / GRID, (start + length) / GRID)
             if error < cost[start, length]:

@@ -21,7 +21,7 @@ def pieces_of(net: ReluNet) -> int:
 
 
 def pieces_met(net: ReluNet, x: np.ndarray) -> int:
-    """Pieces that a walk along x meets: how often the derivative, by the chain rule, changes; a lower bound without `pwl1d`."""
+    """Pieces met on a walk along x: changes of the derivative, by the chain rule; a lower bound without `pwl1d`."""
     h, derivative = x[:, None], np.ones((x.size, 1))
     for w, b in net.layers[:-1]:
         z = h @ w.T + b

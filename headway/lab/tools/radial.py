@@ -1,8 +1,9 @@
 """Integrals of functions of ‖x‖ over the whole space of d dimensions: one integral over the radius.
 
-    ∫ f(‖x‖) e^{-i<w,x>} dx = |S^{d-1}| ∫_0^∞ f(r) r^{d-1} A_d(‖w‖ r) dr,       A_d(z) = Γ(d/2) (2/z)^{d/2-1} J_{d/2-1}(z)
+    ∫ f(‖x‖) e^{-i<w,x>} dx = |S^{d-1}| ∫_0^∞ f(r) r^{d-1} A_d(‖w‖ r) dr,    A_d(z) = Γ(d/2) (2/z)^{d/2-1} J_{d/2-1}(z)
 
-A_d is the mean of e^{i<w,x>} over the sphere ‖w‖ ‖x‖ = z. Stein and Weiss 1971, Introduction to Fourier Analysis, chapter IV.
+A_d is the mean of e^{i<w,x>} over the sphere ‖w‖ ‖x‖ = z. Stein and Weiss 1971, Introduction to Fourier Analysis,
+chapter IV.
 """
 
 import math
@@ -32,6 +33,11 @@ def nodes(start: float, end: float, count: int = 400) -> tuple[np.ndarray, np.nd
 
 
 def fourier(f: Profile, d: int, rho: np.ndarray, reach: float) -> np.ndarray:
-    """∫ f(‖x‖) e^{-i<w,x>} dx at ‖w‖ = ρ over the ball of radius `reach`, without a factor of 2π; its own inverse but for (2π)^d."""
+    """∫ f(‖x‖) e^{-i<w,x>} dx at ‖w‖ = ρ over the ball of radius `reach`, without a factor of 2π."""
     r, weight = nodes(0.0, reach)
     return wave(d, np.multiply.outer(rho, r)) @ (sphere(d) * weight * r ** (d - 1) * f(r))
+
+
+def there_and_back(f: Profile, d: int, x: float, reach: float) -> float:
+    """The transform and its inverse at ‖x‖ = x, both without a factor: (2π)^d f(x)."""
+    return float(fourier(lambda rho: fourier(f, d, rho, reach), d, np.array(x), reach))

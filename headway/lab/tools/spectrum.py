@@ -26,19 +26,33 @@ class Mixture:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         return self.parts(x).sum(axis=-1)
 
+    def stretched(self, factor: float) -> "Mixture":
+        """f(·/factor)."""
+        return Mixture(self.a, factor * self.centre, factor * self.s)
+
+    def moved(self, by: np.ndarray) -> "Mixture":
+        """f(· - by)."""
+        return Mixture(self.a, self.centre + by, self.s)
+
     def steepness(self, x: np.ndarray) -> np.ndarray:
         """‖∇f(x)‖."""
-        return np.linalg.norm(np.einsum("...k,...kd->...d", self.parts(x) / self.s**2, x[..., None, :] - self.centre), axis=-1)
+        return np.linalg.norm(
+            np.einsum("...k,...kd->...d", self.parts(x) / self.s**2, x[..., None, :] - self.centre), axis=-1
+        )
 
     def steepest(self) -> float:
-        """‖∇f‖_∞, certified: a Gaussian's Hessian has a norm of at most a/s². Outside of the cube nothing is steeper."""
+        """‖∇f‖_∞, certified: a Gaussian's Hessian has a norm of at most a/s². Outside the cube nothing is steeper."""
         d = self.centre.shape[1]
         lip = math.sqrt(d) * float(np.sum(np.abs(self.a) / self.s**2))
         return certified_sup(self.steepness, lip, [-4.0] * d, [4.0] * d, 0.02).high
 
 
 def mixture(bumps: int, d: int, rng: np.random.Generator) -> Mixture:
-    return Mixture(rng.choice([-1, 1], bumps) * rng.uniform(0.5, 1.5, bumps), rng.uniform(-3, 3, (bumps, d)), rng.uniform(0.3, 0.8, bumps))
+    return Mixture(
+        rng.choice([-1, 1], bumps) * rng.uniform(0.5, 1.5, bumps),
+        rng.uniform(-3, 3, (bumps, d)),
+        rng.uniform(0.3, 0.8, bumps),
+    )
 
 
 def spectrum(f: Function, d: int, n: int, box: float | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -53,6 +67,16 @@ def constant(f: Function, d: int, n: int, box: float | None = None) -> float:
     """C = Σ ‖w‖ |f̂(w)| dw."""
     norm, mass = spectrum(f, d, n, box)
     return float(np.sum(norm * mass))
+
+
+def combined(f: Function, g: Function, operation: np.ufunc) -> Function:
+    """Their sum, product ... as a function."""
+    return lambda x: operation(f(x), g(x))
+
+
+def ridge(g: Function, a: np.ndarray) -> Function:
+    """x -> g(<a,x>) in the plane, with g repeated beyond the box."""
+    return lambda x: g(((x @ a + BOX[2] / 2) % BOX[2] - BOX[2] / 2)[..., None])
 
 
 def bump(x: np.ndarray) -> np.ndarray:

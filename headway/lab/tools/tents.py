@@ -19,7 +19,7 @@ def low_tent(height: float) -> ReluNet:
 
 
 def shallow_teeth(p: int, units: int | None = None) -> ReluNet:
-    """Δ^p with one hidden layer: a hinge at every k/2^p, 2^p + 1 of them; with fewer (an odd number) it is 0 from the last one on."""
+    """Δ^p with one hidden layer: hinges at k/2^p, 2^p + 1 of them; with an odd number less, 0 after the last one."""
     units = units or 2**p + 1
     jumps = np.where(np.arange(units) % 2, -2.0, 2.0) * 2**p
     jumps[[0, -1]] /= 2
@@ -27,7 +27,7 @@ def shallow_teeth(p: int, units: int | None = None) -> ReluNet:
 
 
 def some_teeth(p: int, j: int, units: int) -> ReluNet:
-    """Δ^p from (j + ½)/2^p on for `units` - 2 pieces, ½ elsewhere: one hidden layer with one hinge fewer than pieces."""
+    """Δ^p from (j + ½)/2^p to (j + units - 3/2)/2^p and ½ elsewhere: units + 1 pieces, one hidden layer."""
     knots = (j + np.concatenate([[0.5], np.arange(1, units - 1), [units - 1.5]])) / 2**p
     heights = np.concatenate([[0.5], (j + np.arange(1, units - 1)) % 2, [0.5]])
     slopes = np.concatenate([[0.0], np.diff(heights) / np.diff(knots), [0.0]])
