@@ -49,7 +49,7 @@ class CoverCount(Experiment):
     labellings = param(200, "random labellings for each ratio and seed", least=20, most=2000, small=40, full=1000)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.large * self.labellings <= 40_000, "large times labellings must be at most 40,000, or it takes minutes")]
+        return [(self.large * self.labellings <= 40_000, "large times labellings must be at most 40,000")]
 
     def measure(self, rng: Generator) -> Checks:
         self.shares: dict[float, list[float]] = {ratio: [] for ratio in self.ratios}
