@@ -48,6 +48,9 @@ class CoverCount(Experiment):
     ratios = param((1.5, 1.8, 2.0, 2.2, 2.5), "s/n for random labellings", least=0.5, most=4.0)
     labellings = param(200, "random labellings for each ratio and seed", least=20, most=2000, small=40, full=1000)
 
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(self.large * self.labellings <= 40_000, "large times labellings must be at most 40,000")]
+
     def measure(self, rng: Generator) -> Checks:
         self.shares: dict[float, list[float]] = {ratio: [] for ratio in self.ratios}
         s, n, one = self.s, self.n, dichotomies(rng.normal(size=(self.s, self.n)))

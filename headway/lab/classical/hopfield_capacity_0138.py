@@ -73,8 +73,8 @@ class HopfieldCapacity0138(Experiment):
         yield published(f"m at α = 0.12, n = {large}, against n → ∞", float(self.m[large][a == 0.12][0]), limit, 0.01)
         gap = (limit - self.m[small])[a == 0.12] / self.error[small][a == 0.12]
         yield at_least(f"α = 0.12: n → ∞ above n = {small}, in standard errors", gap, 3, kind="STAT")
-        gap = (self.m[small] - self.m[large]) / np.hypot(self.error[small], self.error[large])
-        yield at_least(f"α = 0.16: n = {small} above n = {large}, in standard errors", gap[a == 0.16], 3, kind="STAT")
+        gap = (self.m[small] - self.m[large])[a == 0.16] / np.hypot(self.error[small], self.error[large])[a == 0.16]
+        yield at_least(f"α = 0.16: n = {small} above n = {large}, in standard errors", gap, 3, kind="STAT")
         if 400 in self.sizes:
             rows = [(self.m[400][i], self.error[400][i], *MEASURED[k]) for i, k in enumerate(a) if k in MEASURED]
             away = [abs(m - other) / np.hypot(e, error) for m, e, other, error in rows]

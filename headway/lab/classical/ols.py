@@ -39,7 +39,7 @@ class Ols(Experiment):
 
     d = param(3, "features", least=2, most=6)
     s = param(25, "samples", least=12, most=500)
-    sigma = param(0.5, "standard deviation of the noise", least=1e-3, most=100.0)
+    sigma = param(0.5, "standard deviation of the noise", least=0.01, most=100.0)
     draws = param(10_000, "of the noise, for each seed", least=1000, most=100_000, small=2000)
 
     def measure(self, rng: Generator) -> Checks:
@@ -77,12 +77,12 @@ class Ols(Experiment):
         return np.abs(np.cov(estimates.T) - self.covariance) / error
 
     def sample(self, rng: Generator) -> Checks:
-        off = self.off(self.sigma * rng.normal(size=(self.draws, self.s)))
-        yield at_most("covariance of w* off σ²(XXᵀ)⁻¹, in standard errors", off, 4, kind="STAT")
+        noise = rng.spawn(1)[0].normal(size=(self.draws, self.s))  # a fresh stream: with one seed, `rng` repeats X
+        yield at_most("covariance of w* off σ²(XXᵀ)⁻¹ in standard errors", self.off(self.sigma * noise), 4, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        X, w = self.X, self.w
-        yield printed(equal("XᵀX w is defined: columns of XᵀX, entries of w", (X.T @ X).shape[1], w.size), "C7")
+        X, width = self.X, (self.X.T @ self.X).shape[1]
+        yield printed(equal("XᵀX w is defined: columns of XᵀX, entries of w", width, self.w.size), "C7")
         square, target = rng.normal(size=(self.d, self.d)), rng.normal(size=self.d)
         wrong = np.linalg.solve(square.T @ square, square.T @ target)
         yield printed(close("(XᵀX)⁻¹Xᵀy as w*, d = s", wrong, np.linalg.lstsq(square.T, target, rcond=None)[0]), "C7")

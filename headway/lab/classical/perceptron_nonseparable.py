@@ -91,13 +91,13 @@ class PerceptronNonseparable(Experiment):
         yield because("a point is multiplied by √2, not a whole number", row)
 
     def plots(self) -> list[Panel]:
-        left = Panel("The weights stay bounded …", "update", "‖(w, b)‖")
+        left = Panel("Weights stay bounded", "update", "‖(w, b)‖")
         left.level(self.bound, f"largest of {len(self.states)} states")
         for name, run in self.runs.items():
             left.curve(np.arange(81), run.norms[:81], name)
         epoch = np.arange(1, 41)
-        middle = Panel("… but no epoch is free of mistakes", "epoch", "updates in 4 points")
+        middle = Panel("Mistakes never end", "epoch", "updates in 4 points")
         middle.series(epoch, {name: self.runs[name].updates[:40] for name in ("cyclic", "shuffled")})
-        right = Panel("The pocket needs drawn points", "epoch", "fewest mistakes so far", log="x")
+        right = Panel("The pocket", "epoch", "fewest mistakes so far", log="x")
         right.curve(np.arange(1, self.epochs + 1), {name: self.runs[name].pocket for name in ("cyclic", "drawn")})
         return [left, middle.limits(y=(0, 4.3)), right.limits(y=(0, 4.3))]

@@ -6,6 +6,7 @@ from headway.lab.kit import (
     Panel,
     at_most,
     because,
+    close,
     equal,
     headline,
     math,
@@ -53,7 +54,7 @@ class VersionSpace(Experiment):
         yield equal(f"{self.few} points: S is separable, but the program's w is not in V(S)", kept.count(False), 0)
         yield equal(f"{self.few} points: separable labellings", int(possible.sum()), cover(self.few, 3))
         shares = [cone_share(y[:, None] * x, v) for y, v in zip(signs, solved, strict=True) if v is not None]
-        yield equal("the shares of all V(S) add to 1", round(sum(shares), 9), 1.0)
+        yield close("the shares of all V(S) add to 1", sum(shares), 1.0)
         miss = (1 - np.array(shares)) ** self.directions  # the chance that no direction falls into V(S)
         self.missed = int(np.sum(possible & ~realised)), float(miss.sum()), math.sqrt(float(np.sum(miss * (1 - miss))))
         self.xor = [int(consistent(w, XOR[:k]).sum()) for k in range(1, 5)]
