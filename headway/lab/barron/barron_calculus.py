@@ -45,7 +45,7 @@ class BarronCalculus(Experiment):
     """
 
     bits = param(12, "the line is sampled at 2^bits points", least=11, most=16)
-    side = param(256, "the plane is sampled at side² points, and at (2 side)²", least=128, most=512, small=128)
+    side = param(256, "the plane is sampled at side² points, and at (2 side)²", least=192, most=512, small=192)
     bumps = param(24, "the largest number of Gaussians in a mixture", least=2, most=100, small=6)
     pairs = param(8, "random pairs of mixtures, on the line and in the plane", least=2, most=50, small=3)
 
