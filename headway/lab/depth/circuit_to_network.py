@@ -1,19 +1,7 @@
+import math
 from dataclasses import replace
 
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    share_is,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, share_is
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.bits import cube
 from headway.lab.tools.circuits import Gate, by_logic, by_thresholds, jacobian, random_circuit, to_network
@@ -45,63 +33,51 @@ class CircuitToNetwork(Experiment):
     points = param(200, "random places inside of the cube where derivatives are taken", least=50, most=5000)
 
     def measure(self, rng: Generator) -> Checks:
-        x, inside, s = cube(self.inputs), rng.random((self.points, self.inputs)), self.width * self.depth
-        net_wrong, unit_wrong, nodes, hidden, flat, slopes = [], [], [], [], [], []
+        x, inside = cube(self.inputs), rng.random((self.points, self.inputs))
+        moves = STEP * np.eye(self.inputs)[:, None]
+        near = np.concatenate([inside + moves, inside - moves]).reshape(-1, self.inputs)
+        nets, logic, units, steps, slopes = [], [], [], [], []
         for _ in range(self.circuits):
             circuit = random_circuit(self.inputs, (self.width,) * self.depth, rng)
-            net, truth = to_network(circuit, self.inputs), by_logic(circuit, x)
-            net_wrong.append(int(np.sum(net(x) != truth)))
-            unit_wrong.append(int(np.sum(by_thresholds(circuit, x)[-1] != truth)))
-            nodes.append(net.nodes)
-            hidden.append(len(net.widths))
-            moves = STEP * np.eye(self.inputs)[:, None]
-            around = by_thresholds(circuit, np.concatenate([inside + moves, inside - moves]).reshape(-1, self.inputs))
-            flat.append(sum(int(np.sum(np.split(v, 2)[0] != np.split(v, 2)[1])) for v in around))
+            nets.append(to_network(circuit, self.inputs))
+            logic.append(by_logic(circuit, x))
+            units.append(by_thresholds(circuit, x)[-1])
+            steps.append([np.subtract(*np.split(v, 2)) for v in by_thresholds(circuit, near)])
             parts = [jacobian(to_network(circuit[: level + 1], self.inputs), inside) for level in range(self.depth)]
-            slopes.append(np.mean(np.concatenate(parts, axis=1) != 0, axis=0))  # gates of all levels, inputs
-        zero = np.zeros(self.circuits, dtype=int)
-        self.share = np.reshape(slopes, (self.circuits, self.depth, -1)).mean(axis=2)  # by level
-        self.picture = slopes[-1]
-        yield headline(equal(f"values of net and logic that differ, all {len(x)} inputs", np.array(net_wrong), zero))
-        yield equal("values of threshold units and logic that differ", np.array(unit_wrong), zero)
-        yield at_most("units, 2s", nodes, 2 * s, kind="EXACT")
-        yield equal("hidden layers, D", np.array(hidden), zero + self.depth)
-        yield equal("threshold units: derivatives that are not 0, all levels", np.array(flat), zero)
+            slopes.append([np.mean(part != 0, axis=0) for part in parts])  # by level, gate and input
+        self.slopes, truth = np.array(slopes), np.array(logic)
+        wanted = np.full(self.circuits, self.depth)
+        yield headline(
+            equal(f"values of net and logic, all {len(x)} inputs", np.array([net(x) for net in nets]), truth)
+        )
+        yield equal("values of threshold units and logic", np.array(units), truth)
+        yield at_most("units, 2s", [net.nodes for net in nets], 2 * self.width * self.depth, kind="EXACT")
+        yield equal("hidden layers, D", np.array([len(net.widths) for net in nets]), wanted)
+        yield equal(
+            "threshold units: differences that are not 0, all levels", np.array(steps), np.zeros(np.shape(steps))
+        )
 
     def sample(self, rng: Generator) -> Checks:
-        x = rng.random((20 * self.points, 4))
-        pair = [[Gate("and", (0, 1)), Gate("and", (2, 3))], [Gate("and", (0, 1))]]
-        for name, k, circuit in (
-            ("AND of 2", 2, [[Gate("and", (0, 1))]]),
-            ("AND of 3", 3, [[Gate("and", (0, 1, 2))]]),
-            ("OR of 3", 3, [[Gate("or", (0, 1, 2))]]),
-            ("AND of two ANDs", 4, pair),
-        ):
-            alive = jacobian(to_network(circuit, 4), x).any(axis=(1, 2))
-            yield share_is(
-                f"{name}: share of the cube with a slope, 1/{k}!", alive.sum(), alive.size, 1 / math.factorial(k)
-            )
+        x, pair = rng.random((20 * self.points, 4)), Gate("and", (0, 1))
+        circuits = {"AND of 2": [[pair]], "AND of 3": [[Gate("and", (0, 1, 2))]], "OR of 3": [[Gate("or", (0, 1, 2))]]}
+        circuits["AND of two ANDs"] = [[pair, Gate("and", (2, 3))], [pair]]
+        for (name, circuit), k in zip(circuits.items(), (2, 3, 3, 4), strict=True):
+            alive = int(jacobian(to_network(circuit, 4), x).any(axis=(1, 2)).sum())
+            yield share_is(f"{name}: share of the cube with a slope, 1/{k}!", alive, len(x), 1 / math.factorial(k))
 
     def control(self, rng: Generator) -> Checks:
         x, gates = cube(self.inputs), random_circuit(self.inputs, (20,), rng)[0]
         whole = [[replace(gate, kind="threshold", b=gate.b - 0.5) for gate in gates]]
-        wrong = int(np.sum(to_network(whole, self.inputs)(x) != by_logic(whole, x)))
-        yield because("thresholds are integers, and sums meet them", equal("values that differ", wrong, 0))
-        inside = rng.random((self.points, self.inputs))
-        gap = np.abs(to_network([gates], self.inputs)(inside) - by_thresholds([gates], inside)[-1]).max()
-        yield because(
-            "inputs are not bits",
-            at_most("net and threshold units inside of the cube, difference", gap, 0.0, kind="EXACT"),
-        )
+        check = equal("values of net and logic", to_network(whole, self.inputs)(x), by_logic(whole, x))
+        yield because("thresholds are integers, and sums meet them", check)
+        inside, net = rng.random((self.points, self.inputs)), to_network([gates], self.inputs)
+        check = equal("values of net and threshold units", net(inside), by_thresholds([gates], inside)[-1])
+        yield because("inputs are not bits", check)
 
     def resolution(self, rng: Generator) -> Checks:
         circuit, x = random_circuit(self.inputs, (20,), rng), cube(self.inputs)
         (w, b), last = to_network(circuit, self.inputs).layers
-        yield equal(
-            "values that differ, every bias smaller by 1",
-            int(np.sum(ReluNet(((w, b - 1), last))(x) != by_logic(circuit, x))),
-            0,
-        )
+        yield equal("values, every bias smaller by 1", ReluNet(((w, b - 1), last))(x), by_logic(circuit, x))
 
     def plots(self) -> list[Panel]:
         z = np.linspace(-1.5, 1.5, 601)
@@ -110,6 +86,8 @@ class CircuitToNetwork(Experiment):
         unit.mark(-0.5).mark(0.5)
         level = np.arange(1, self.depth + 1)
         alive = Panel("Only the net has slopes", "level", "share of ∂ gate/∂ input ≠ 0")
-        alive.series(level, self.share.mean(axis=0), "ReLU net").control(level, 0 * level, "threshold units")
-        heat = Panel("Slopes of one circuit", "input", "gate, by level").image(self.picture, scale="share of points")
+        alive.series(level, self.slopes.mean(axis=(0, 2, 3)), "ReLU net").control(level, 0 * level, "threshold units")
+        heat = Panel("Slopes of one circuit", "input", "gate, by level").image(
+            np.concatenate(self.slopes[-1]), scale="share of points"
+        )
         return [unit, alive, heat]
