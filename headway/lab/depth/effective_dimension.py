@@ -9,8 +9,8 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.approximation.curse_of_dimension import SIDES, constant_fit, random_cones
 from headway.lab.checks import Check, loglog_slope, slope
-from headway.lab.depth.function_tree import KINK, approximate, root, tree_tables
-from headway.lab.depth.partition_of_unity import Smooth, indices, local_taylor, sine_of_sum
+from headway.lab.tools.function_tree import KINK, approximate, root, tree_tables
+from headway.lab.tools.partition_of_unity import Smooth, indices, local_taylor, sine_of_sum
 from headway.lab.old import Experiment
 
 

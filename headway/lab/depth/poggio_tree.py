@@ -9,8 +9,8 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope, vacuous
-from headway.lab.depth.freudenthal import Function, interpolate, multilinear, tabulate
-from headway.lab.depth.function_tree import KINDS, KINK, approximate, kind, root, tree, tree_net, tree_tables
+from headway.lab.tools.freudenthal import Function, interpolate, multilinear, tabulate
+from headway.lab.tools.function_tree import KINDS, KINK, approximate, kind, root, tree, tree_net, tree_tables
 from headway.lab.old import Experiment
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.depth.gate_chains import Function, M, certified_gap, chain_knots, polynomial_net, power_gap, power_net
+from headway.lab.tools.gate_chains import Function, M, certified_gap, chain_knots, polynomial_net, power_gap, power_net
 from headway.lab.depth.yarotsky_product import product_error
 from headway.lab.old import Experiment
 from headway.lab.relu_net import ReluNet

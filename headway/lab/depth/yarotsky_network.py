@@ -9,9 +9,9 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, close, equal, printed
-from headway.lab.depth.gate_chains import certified_gap
-from headway.lab.depth.partition_of_unity import Smooth, indices
-from headway.lab.depth.taylor_net import TaylorNet, taylor_error
+from headway.lab.tools.gate_chains import certified_gap
+from headway.lab.tools.partition_of_unity import Smooth, indices
+from headway.lab.tools.taylor_net import TaylorNet, taylor_error
 from headway.lab.depth.yarotsky_product import product_net
 from headway.lab.old import Experiment
 

@@ -10,7 +10,7 @@ from headway.core.config import require
 from headway.lab import style
 from headway.lab.certified import Sup, certified_sup
 from headway.lab.checks import Check, at_least, at_most, close, published, slope
-from headway.lab.depth.partition_of_unity import (
+from headway.lab.tools.partition_of_unity import (
     BUMP,
     Smooth,
     active,

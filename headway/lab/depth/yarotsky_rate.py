@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.config import require
 from headway.lab import style
 from headway.lab.checks import Check, at_most, equal, slope
-from headway.lab.depth.taylor_net import TaylorNet
+from headway.lab.tools.taylor_net import TaylorNet
 from headway.lab.old import Experiment
 
 CASES = ((1, 1), (1, 2), (2, 2), (4, 2), (4, 4), (8, 2))  # (d, n)

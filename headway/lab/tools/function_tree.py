@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.lab.depth.freudenthal import Function, interpolant_net, interpolate, tabulate
+from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, tabulate
 from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
 
 

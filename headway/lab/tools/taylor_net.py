@@ -15,8 +15,8 @@ from itertools import product
 import numpy as np
 
 from headway.lab.certified import certified_sup
-from headway.lab.depth.gate_chains import crossings
-from headway.lab.depth.partition_of_unity import BUMP, Smooth, indices, local_taylor
+from headway.lab.tools.gate_chains import crossings
+from headway.lab.tools.partition_of_unity import BUMP, Smooth, indices, local_taylor
 from headway.lab.depth.yarotsky_product import product_error, product_net
 from headway.lab.relu_net import ReluNet, affine, compose, deepen, side_by_side
 
