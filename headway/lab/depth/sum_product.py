@@ -2,7 +2,7 @@ from collections import Counter
 from itertools import product
 from math import isqrt
 
-from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param, published
+from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param, table
 
 Monomials = Counter[frozenset[int]]  # coefficients by the variables of a product
 
@@ -71,9 +71,7 @@ class SumProduct(Experiment):
         wanted = np.array([2 ** (isqrt(n) - 1) for n in written])
         yield headline(equal(f"monomials written out, 2^(√n - 1), n = 4 … {max(written)}", counts, wanted))
         yield equal("units of the deep network, n - 1", np.array(self.units), np.array(self.n) - 1)
-        for n, number in ((64, 128), (256, 32768)):
-            if n in self.n:
-                yield published(f"n = {n}: monomials", self.monomials[self.n.index(n)], number, 0)
+        yield from table({64: 128, 256: 32768}, dict(zip(self.n, self.monomials, strict=True)), 0, "n = {}: monomials")
         kinds = {(len(v), c, isqrt(n)) for n, terms in written.items() for v, c in terms.items()}
         yield equal(
             "degrees that are not √n, coefficients that are not 1", sum(d != r or c != 1 for d, c, r in kinds), 0

@@ -1,14 +1,13 @@
-"""A binary tree of functions of two variables, exact and with interpolants in their place.
+"""A binary tree of functions of two variables, exact and with interpolants in their place."""
 
-Furniture of `poggio-tree` and `effective-dimension`.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, tabulate
 from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
+from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, tabulate
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,9 @@ KINDS = (
     Constituent(lambda x: x[:, 0] * x[:, 1], 2.0, 2.0),
     Constituent(lambda x: (x[:, 0] ** 2 + x[:, 1]) / 2, 1.5, 1.0),
 )
-KINK = Constituent(lambda x: np.abs(x[:, 0] + 2 * x[:, 1] - 1.3) / 1.7, 3 / 1.7, np.inf)
+FOLDED = Constituent(lambda x: np.abs(x[:, 0] + 2 * x[:, 1] - 1.3) / 1.7, 3 / 1.7, np.inf)  # has one derivative
+Node = Callable[[int, int, np.ndarray], np.ndarray]  # level, place and values (p, 2) of the two nodes below -> (p,)
+Tables = list[list[np.ndarray]]
 
 
 def kind(level: int, place: int) -> Constituent:
@@ -33,35 +34,35 @@ def kind(level: int, place: int) -> Constituent:
     return KINDS[(level + place) % 3]
 
 
-def tree(x: np.ndarray) -> list[np.ndarray]:
-    """The exact values (p, nodes) of the levels, the leaves first."""
+def climb(x: np.ndarray, node: Node) -> list[np.ndarray]:
+    """The values (p, nodes) of the levels, the leaves first."""
     values = [x]
-    while values[-1].shape[1] > 1:
-        v, level = values[-1], len(values) - 1
-        values.append(np.stack([kind(level, i).h(v[:, 2 * i : 2 * i + 2]) for i in range(v.shape[1] // 2)], axis=1))
+    while (v := values[-1]).shape[1] > 1:
+        pairs = range(v.shape[1] // 2)
+        values.append(np.stack([node(len(values) - 1, i, v[:, 2 * i : 2 * i + 2]) for i in pairs], axis=1))
     return values
+
+
+def tree(x: np.ndarray) -> list[np.ndarray]:
+    """The exact values of the levels."""
+    return climb(x, lambda level, i, v: kind(level, i).h(v))
 
 
 def root(x: np.ndarray) -> np.ndarray:
     return tree(x)[-1][:, 0]
 
 
-def tree_tables(n: int, K: int) -> list[list[np.ndarray]]:
+def tree_tables(n: int, K: int) -> Tables:
     """What the approximation stores: for each level, a table of each node."""
     return [[tabulate(kind(level, i).h, K) for i in range(n >> (level + 1))] for level in range(n.bit_length() - 1)]
 
 
-def approximate(tables: list[list[np.ndarray]], x: np.ndarray) -> list[np.ndarray]:
-    """The levels with interpolants in place of the constituents; they are means of values in [0, 1], so clipping changes nothing."""
-    values = [x]
-    for level in tables:
-        v = values[-1]
-        pairs = [np.clip(interpolate(table, v[:, 2 * i : 2 * i + 2]), 0, 1) for i, table in enumerate(level)]
-        values.append(np.stack(pairs, axis=1))
-    return values
+def approximate(tables: Tables, x: np.ndarray) -> list[np.ndarray]:
+    """The levels with interpolants in place of the constituents: means of values in [0, 1], so nothing leaves the square but by rounding."""
+    return climb(x, lambda level, i, v: np.clip(interpolate(tables[level][i], v), 0, 1))
 
 
-def tree_net(tables: list[list[np.ndarray]], n: int) -> ReluNet:
+def tree_net(tables: Tables, n: int) -> ReluNet:
     """The same as one ReLU net."""
     net = affine(np.eye(n), np.zeros(n))
     for level in tables:
@@ -69,3 +70,15 @@ def tree_net(tables: list[list[np.ndarray]], n: int) -> ReluNet:
         parts = [compose(interpolant_net(t), affine(eye[2 * i : 2 * i + 2], np.zeros(2))) for i, t in enumerate(level)]
         net = compose(side_by_side(*parts), net)
     return net
+
+
+def tree_errors(n: int, K: int, x: np.ndarray) -> tuple[int, np.ndarray, float]:
+    """Parameters, the errors at the root at points x (p, n), and the largest share that a node takes of ε' + λ max(errors below)."""
+    tables = tree_tables(n, K)
+    gaps = [np.abs(a - b) for a, b in zip(approximate(tables, x), tree(x), strict=True)]
+    shares = []
+    for level, (below, here) in enumerate(pairwise(gaps)):
+        for i in range(here.shape[1]):
+            h, worst = kind(level, i), below[:, 2 * i : 2 * i + 2].max(axis=1)
+            shares.append(float(np.max(here[:, i] / (h.second / (8 * K * K) + h.lipschitz * worst))))
+    return sum(table.size for level in tables for table in level), gaps[-1][:, 0], max(shares)
