@@ -36,13 +36,18 @@ class EffectiveDimension(Experiment):
     Also: effective dimensionality; rate and dimension.
     """
 
-    leaves = param((2, 8, 32), "n, variables of the trees, powers of two", least=2, most=128, small=(2, 8))
+    leaves = param((2, 8, 32), "n, variables of the trees, powers of two", least=2, most=32, small=(2, 8))
     dimensions = param(4, "Lipschitz functions of 1 … dimensions variables", least=2, most=5, small=3)
-    cells = param((16, 32, 64, 128, 256), "K: a constituent of a tree stores K² values", least=8, most=512, count=4)
+    cells = param((16, 32, 64, 128, 256), "K: a constituent of a tree stores K² values", least=16, most=512, count=4)
     grids = param((8, 16, 32, 64), "N: Taylor polynomials at m/N along each axis", least=4, most=128, count=4)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        return [(all(n & (n - 1) == 0 for n in self.leaves), "`leaves` must be powers of two")]
+        wide = all(max(sizes) >= 8 * min(sizes) for sizes in (self.cells, self.grids))
+        powers = all(n & (n - 1) == 0 for n in self.leaves)
+        return [
+            (powers, "`leaves` must be powers of two"),
+            (wide, "`cells` and `grids` must reach from one size to 8 times of it"),
+        ]
 
     def measure(self, rng: Generator) -> Checks:
         self.families: dict[str, Family] = {}
@@ -52,7 +57,7 @@ class EffectiveDimension(Experiment):
             self.families[f"Lipschitz, d = {d}"] = d, np.array(sides, dtype=float) ** d, errors
         for d, m in ((1, 2), (1, 3), (2, 2)):
             stored = np.array([(N + 1.0) ** d * len(below(d, m)) for N in self.grids])
-            self.families[f"{m} derivatives, d = {d}"] = (
+            self.families[f"m = {m}, d = {d}"] = (
                 d / m,
                 stored,
                 np.array([sine_error(d, N, m).high for N in self.grids]),
@@ -79,7 +84,7 @@ class EffectiveDimension(Experiment):
             "Lipschitz, d = 1",
             f"Lipschitz, d = {self.dimensions}",
             f"tree, n = {max(self.leaves)}",
-            "2 derivatives, d = 2",
+            "m = 2, d = 2",
         ):
             left.series(*self.families[name][1:], name)
         right = Panel("Measured beside theory", "d_eff", "class").ticks(y=dict(enumerate(self.families)))

@@ -1,7 +1,7 @@
-from headway.lab.depth.sawtooth import teeth
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, vacuous
 from headway.lab.tools.bits import cube
 from headway.lab.tools.parity import AndOr, blocks, dnf, nand_tree, prime_implicants, threshold_pair
+from headway.lab.tools.tents import teeth
 
 
 class ParityCircuits(Experiment):
