@@ -46,6 +46,11 @@ def kink(corner: float = 0.5**0.5) -> Smooth:
     return of_sum("|x - 1/√2|", 1, lambda j, s: np.abs(s - corner) if j == 0 else np.sign(s - corner) * (j == 1))
 
 
+def unit_ball(d: int) -> list[Smooth]:
+    """Sine, cosine and exponential, whose derivatives of every order are at most 1; for d = 1 each |f''| is monotone on [0, 1]."""
+    return [sine(d), sine(d, phase=math.pi / 2), of_sum(f"exp({{}} - {d})", d, lambda j, s: np.exp(s - d))]
+
+
 def partition(x: np.ndarray, N: int, bump: ReluNet = BUMP) -> np.ndarray:
     """All φ_m(x): from (p, d) to (p, (N + 1)^d)."""
     made = np.ones((len(x), 1))
