@@ -1,5 +1,7 @@
 """Gate chains, partitions of unity and the net of Yarotsky beside what is built as matrices and beside scipy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -50,8 +52,7 @@ def test_the_gap_of_a_power_is_that_of_a_search() -> None:
     t = np.linspace(-1, 1, 6)
     v = t**5 + RNG.normal(0, 0.02, 6)
     pieces = [
-        minimize_scalar(lambda x: -abs(np.interp(x, t, v) - x**5), bounds=b, method="bounded")
-        for b in zip(t, t[1:], strict=False)
+        minimize_scalar(lambda x: -abs(np.interp(x, t, v) - x**5), bounds=b, method="bounded") for b in pairwise(t)
     ]
     seen = max(np.abs(v - t**5).max(), *(-p.fun for p in pieces))
     assert abs(power_gap(t, v, 5) - seen) < 1e-6

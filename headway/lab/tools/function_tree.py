@@ -58,7 +58,7 @@ def tree_tables(n: int, K: int) -> Tables:
 
 
 def approximate(tables: Tables, x: np.ndarray) -> list[np.ndarray]:
-    """The levels with interpolants in place of the constituents: means of values in [0, 1], so nothing leaves the square but by rounding."""
+    """The levels with interpolants in place of the constituents: means of values in [0, 1], clipped for rounding."""
     return climb(x, lambda level, i, v: np.clip(interpolate(tables[level][i], v), 0, 1))
 
 

@@ -3,7 +3,9 @@
 A chain has tens of layers, so its knots are found gate by gate, not layer by layer as `pwl1d` does.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +14,32 @@ from headway.lab.tools.gates import product_net
 
 M = 2.0  # of every gate: factors are at most 1, so products are at most 1 + (number of gates) δ <= 2
 Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A function with its derivatives at 0, |g''|, and a bound on all derivatives on [-1, 1] for the remainder."""
+
+    g: Function
+    curvature: Function
+    derivatives: tuple[int, ...]  # they repeat
+    steepest: float
+
+    def coefficients(self, K: int) -> list[float]:
+        return [self.derivatives[k % len(self.derivatives)] / math.factorial(k) for k in range(K + 1)]
+
+    def truncation(self, K: int) -> float:
+        return self.steepest / math.factorial(K + 1)
+
+    def gates(self, K: int) -> float:
+        """Σ |a_k| (k - 1)."""
+        return sum(abs(a) * (k - 1) for k, a in enumerate(self.coefficients(K)) if k)
+
+
+SERIES = {
+    "exp": Series(np.exp, np.exp, (1,), math.e),
+    "sin": Series(np.sin, lambda x: np.abs(np.sin(x)), (0, 1, 0, -1), 1.0),
+}
 
 
 def power_net(k: int, m: int, bound: float = M) -> ReluNet:
