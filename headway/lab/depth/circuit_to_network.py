@@ -1,55 +1,12 @@
-"""Boolean circuits as ReLU nets."""
+import math
+from dataclasses import replace
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, close, equal
-from headway.lab.depth.parity_forms import every_input
-from headway.lab.depth.threshold_circuit import Circuit, by_logic, by_thresholds, random_circuit, to_network
-from headway.lab.old import Experiment
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, share_is
 from headway.lab.relu_net import ReluNet
+from headway.lab.tools.bits import cube
+from headway.lab.tools.circuits import Gate, by_logic, by_thresholds, jacobian, random_circuit, to_network
 
-
-@dataclass(frozen=True)
-class Config:
-    inputs: int = 10  # bits; all 2^inputs rows are tried
-    widths: tuple[int, ...] = (10, 10, 10, 8, 8, 4)  # gates of each level, 50 in 6 levels
-    circuits: int = 12  # random circuits
-
-    def __post_init__(self) -> None:
-        require((2 <= self.inputs <= 14, "inputs is 2 to 14"), (self.circuits >= 1, "circuits >= 1"))
-        require((len(self.widths) >= 2 and all(w >= 2 for w in self.widths), "at least two levels, each of two gates or more"))
-
-
-def jacobian(net: ReluNet, x: np.ndarray) -> np.ndarray:
-    """∂ outputs / ∂ inputs at points (p, inputs), of shape (p, outputs, inputs): W_D diag(z > 0) … W_1."""
-    h, made = x, np.broadcast_to(np.eye(net.inputs), (len(x), net.inputs, net.inputs))
-    for w, b in net.layers[:-1]:
-        z = h @ w.T + b
-        h, made = np.maximum(z, 0), (z > 0)[:, :, None] * (w @ made)
-    return net.layers[-1][0] @ made
-
-
-def threshold_jacobian(circuit: Circuit, x: np.ndarray, step: float = 1e-7) -> np.ndarray:
-    """The same for threshold units, by central differences."""
-    moves = step * np.eye(x.shape[1])
-    return np.stack([(by_thresholds(circuit, x + e)[-1] - by_thresholds(circuit, x - e)[-1]) / (2 * step) for e in moves], axis=2)
-
-
-def by_torch(net: ReluNet, x: np.ndarray) -> np.ndarray:
-    """The Jacobian at one point, by torch's automatic differentiation."""
-    import torch
-
-    def forward(t: torch.Tensor) -> torch.Tensor:
-        for w, b in net.layers[:-1]:
-            t = torch.relu(torch.from_numpy(w) @ t + torch.from_numpy(b))
-        return torch.from_numpy(net.layers[-1][0]) @ t + torch.from_numpy(net.layers[-1][1])
-
-    return torch.autograd.functional.jacobian(forward, torch.from_numpy(x)).numpy()
+STEP = 1e-7  # of the central differences
 
 
 class CircuitToNetwork(Experiment):
@@ -57,76 +14,80 @@ class CircuitToNetwork(Experiment):
 
     On bits, with σ = ReLU and integer weights w,
 
-        NOT x = σ(1 - x),     AND = σ(Σx - (k - 1)),     OR = 1 - σ(1 - Σx),     1{⟨w, x⟩ > b} = σ(z + ½) - σ(z - ½),  z = ⟨w, x⟩ - b
+        NOT x = σ(1 - x),     AND = σ(Σx - (k - 1)),     OR = 1 - σ(1 - Σx),
+        1{<w, x> > b} = σ(z + ½) - σ(z - ½),     z = <w, x> - b
 
-    for b halfway between integers, because |z| >= ½ then. An affine map behind a layer is absorbed by the next. Gates take values of the
-    level before (one that is needed later passes through an AND of one input, which counts as a gate). A circuit of threshold units is
-    constant around almost every point, so its derivatives are 0; the net has others. They are compared inside the cube, not on bits,
-    where a ReLU net has its kinks.
+    for b halfway between integers, because |z| >= ½ then. An affine map behind a layer is absorbed by the next. Threshold units are
+    constant around almost every point, so their derivatives are 0. The net has others: an AND or OR of k inputs is not flat on 1/k! of
+    the cube (where the sum is above k - 1, or below 1). Derivatives are taken inside of the cube: on bits a ReLU net has its kinks.
+
+    Notes: E. Source: Muroga 1971, Threshold Logic and Its Applications; Arora et al. 2018, https://arxiv.org/abs/1611.01491
+    Assumes: inputs are 0 or 1; weights are integers and thresholds halfway between integers; a gate takes values of the level before.
+    Also: circuits are ReLU networks; Boolean circuits by neural networks.
     """
 
-    lecture = "E"
-    kinds = ("EXACT",)
-    cost = "S"
-    source = "Muroga 1971, Threshold Logic and Its Applications; Arora et al. 2018, https://arxiv.org/abs/1611.01491"
-    assumptions = (
-        "inputs are 0 or 1",
-        "integer weights, and thresholds halfway between integers",
-        "levels take values of the level before",
-    )
-    aliases = ("circuits are ReLU networks", "Boolean circuits by neural networks")
-    panels = 2
-    small = {"inputs": 6, "circuits": 3}
+    inputs = param(10, "bits; all 2^inputs rows are tried", least=4, most=14, small=6)
+    width = param(8, "gates of a level", least=2, most=40)
+    depth = param(6, "levels D", least=2, most=12)
+    circuits = param(12, "random circuits", least=1, most=200, small=6)
+    points = param(200, "random places inside of the cube where derivatives are taken", least=50, most=5000)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        x, inside = every_input(c.inputs), rng.random((200, c.inputs))
-        s, D = sum(c.widths), len(c.widths)
-        wrong, units, hidden, nodes, flat, alive, gaps = [], [], [], [], [], [], []
-        for _ in range(c.circuits):
-            circuit = random_circuit(c.inputs, c.widths, rng)
-            net, truth = to_network(circuit, c.inputs), by_logic(circuit, x)
-            wrong.append(int(np.sum(net(x) != truth)))
-            units.append(int(np.sum(by_thresholds(circuit, x)[-1] != truth)))
-            hidden.append(len(net.widths))
-            nodes.append(net.nodes)
-            slopes = jacobian(net, inside)
-            flat.append(float(np.mean(threshold_jacobian(circuit, inside) != 0)))
-            alive.append(float(np.mean(np.any(slopes != 0, axis=(1, 2)))))
-            gaps.append(float(np.max(np.abs(by_torch(net, inside[0]) - slopes[0]))))
-        none = np.zeros(c.circuits, dtype=int)
-        yield equal(f"gates of a circuit, {D} levels", s, sum(len(level) for level in circuit))
-        yield equal(f"logic and ReLU net differ, of {x.shape[0]} inputs", np.array(wrong), none)
-        yield equal("logic and threshold units differ", np.array(units), none)
-        yield at_most("units of the net, 2s", nodes, 2 * s, kind="EXACT")
-        yield equal("hidden layers of the net are D", np.array(hidden), none + D)
-        yield close("Jacobian and torch's", gaps, np.zeros(c.circuits), 1e-12)
-        yield equal("threshold units: share of derivatives that are not 0", np.array(flat), np.zeros(c.circuits))
-        yield at_least("ReLU nets: share of points with a derivative that is not 0, mean", float(np.mean(alive)), 1 / 200, kind="EXACT")
-        parts = [circuit[: level + 1] for level in range(D)]
-        steps = np.concatenate([threshold_jacobian(part, inside) for part in parts], axis=1)
-        slopes = np.concatenate([jacobian(to_network(part, c.inputs), inside) for part in parts], axis=1)
-        self.pictures = np.mean(steps != 0, axis=0), np.mean(slopes != 0, axis=0)  # gates of all levels, inputs
+    def measure(self, rng: Generator) -> Checks:
+        x, inside = cube(self.inputs), rng.random((self.points, self.inputs))
+        moves = STEP * np.eye(self.inputs)[:, None]
+        near = np.concatenate([inside + moves, inside - moves]).reshape(-1, self.inputs)
+        nets, logic, units, steps, slopes = [], [], [], [], []
+        for _ in range(self.circuits):
+            circuit = random_circuit(self.inputs, (self.width,) * self.depth, rng)
+            nets.append(to_network(circuit, self.inputs))
+            logic.append(by_logic(circuit, x))
+            units.append(by_thresholds(circuit, x)[-1])
+            steps.append([np.subtract(*np.split(v, 2)) for v in by_thresholds(circuit, near)])
+            parts = [jacobian(to_network(circuit[: level + 1], self.inputs), inside) for level in range(self.depth)]
+            slopes.append([np.mean(part != 0, axis=0) for part in parts])  # by level, gate and input
+        self.slopes, truth = np.array(slopes), np.array(logic)
+        wanted = np.full(self.circuits, self.depth)
+        yield headline(
+            equal(f"values of net and logic, all {len(x)} inputs", np.array([net(x) for net in nets]), truth)
+        )
+        yield equal("values of threshold units and logic", np.array(units), truth)
+        yield at_most("units, 2s", [net.nodes for net in nets], 2 * self.width * self.depth, kind="EXACT")
+        yield equal("hidden layers, D", np.array([len(net.widths) for net in nets]), wanted)
+        yield equal(
+            "threshold units: differences that are not 0, all levels", np.array(steps), np.zeros(np.shape(steps))
+        )
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        x = every_input(c.inputs)
-        circuit = random_circuit(c.inputs, c.widths, rng)[:1]
-        whole = [[replace(g, b=g.b - 0.5) if g.kind == "threshold" else g for g in level] for level in circuit]
-        if not any(g.kind == "threshold" for g in circuit[0]):
-            whole = [[replace(g, kind="threshold", w=(1,) * len(g.inputs), b=1.0) for g in circuit[0]]]
-        yield equal("thresholds at integers: values that differ", int(np.sum(to_network(whole, c.inputs)(x) != by_logic(whole, x))), 0)
-        net = to_network(circuit, c.inputs)
-        (w, b), last = net.layers
-        yield equal("every bias smaller by 1", int(np.sum(ReluNet(((w, b - 1), last))(x) != by_logic(circuit, x))), 0)
-        halves = np.full((1, c.inputs), 0.5)
-        gap = float(np.max(np.abs(net(halves) - by_thresholds(circuit, halves)[-1])))
-        yield at_most("inputs that are not bits: net and threshold units at (½, …, ½)", gap, 0.0, kind="EXACT")
-        yield at_least("threshold units: share of derivatives that are not 0", float(self.pictures[0].mean()), 1 / 200, kind="EXACT")
+    def sample(self, rng: Generator) -> Checks:
+        x, pair = rng.random((20 * self.points, 4)), Gate("and", (0, 1))
+        circuits = {"AND of 2": [[pair]], "AND of 3": [[Gate("and", (0, 1, 2))]], "OR of 3": [[Gate("or", (0, 1, 2))]]}
+        circuits["AND of two ANDs"] = [[pair, Gate("and", (2, 3))], [pair]]
+        for (name, circuit), k in zip(circuits.items(), (2, 3, 3, 4), strict=True):
+            alive = int(jacobian(to_network(circuit, 4), x).any(axis=(1, 2)).sum())
+            yield share_is(f"{name}: share of the cube with a slope, 1/{k}!", alive, len(x), 1 / math.factorial(k))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        for panel, picture, name in zip(axes, self.pictures, ("Threshold units", "ReLU net"), strict=True):
-            shown = panel.imshow(picture, cmap="cividis", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-            for end in np.cumsum(c.widths)[:-1]:
-                panel.axhline(end - 0.5, color=style.PAPER, linewidth=1)
-            panel.set(title=f"{name}: derivatives", xlabel="input", ylabel="gate, level below level", xticks=range(c.inputs))
-            panel.grid(False)
-        axes[1].figure.colorbar(shown, ax=list(axes), label="share of points with ∂ ≠ 0", shrink=0.9)
+    def control(self, rng: Generator) -> Checks:
+        x, gates = cube(self.inputs), random_circuit(self.inputs, (20,), rng)[0]
+        whole = [[replace(gate, kind="threshold", b=gate.b - 0.5) for gate in gates]]
+        check = equal("values of net and logic", to_network(whole, self.inputs)(x), by_logic(whole, x))
+        yield because("thresholds are integers, and sums meet them", check)
+        inside, net = rng.random((self.points, self.inputs)), to_network([gates], self.inputs)
+        check = equal("values of net and threshold units", net(inside), by_thresholds([gates], inside)[-1])
+        yield because("inputs are not bits", check)
+
+    def resolution(self, rng: Generator) -> Checks:
+        circuit, x = random_circuit(self.inputs, (20,), rng), cube(self.inputs)
+        (w, b), last = to_network(circuit, self.inputs).layers
+        yield equal("values, every bias smaller by 1", ReluNet(((w, b - 1), last))(x), by_logic(circuit, x))
+
+    def plots(self) -> list[Panel]:
+        z = np.linspace(-1.5, 1.5, 601)
+        unit = Panel("A threshold is two ReLUs", "z = ⟨w, x⟩ - b", "value of the gate")
+        unit.curve(z, np.clip(z + 0.5, 0, 1), "two ReLUs").bound(z, (z > 0).astype(float), "threshold")
+        unit.mark(-0.5).mark(0.5)
+        level = np.arange(1, self.depth + 1)
+        alive = Panel("Only the net has slopes", "level", "share of ∂ gate/∂ input ≠ 0")
+        alive.series(level, self.slopes.mean(axis=(0, 2, 3)), "ReLU net").control(level, 0 * level, "threshold units")
+        heat = Panel("Slopes of one circuit", "input", "gate, by level").image(
+            np.concatenate(self.slopes[-1]), scale="share of points"
+        )
+        return [unit, alive, heat]

@@ -1,83 +1,22 @@
-"""The dimension that a class of functions shows."""
+from headway.lab.checks import Check, loglog_slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, because, headline, np, param, slope
+from headway.lab.tools.monotone import constants, random_monotone, square_root, step, tree_of_constants
+from headway.lab.tools.multiindex import below
+from headway.lab.tools.partition_of_unity import kink, local_taylor, sine_error
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.approximation.curse_of_dimension import SIDES, constant_fit, random_cones
-from headway.lab.checks import Check, loglog_slope, slope
-from headway.lab.depth.function_tree import KINK, approximate, root, tree_tables
-from headway.lab.depth.partition_of_unity import Smooth, indices, local_taylor, sine_of_sum
-from headway.lab.old import Experiment
-
-
-@dataclass(frozen=True)
-class Config:
-    leaves: tuple[int, ...] = (2, 4, 8)  # n, variables of the trees
-    dimensions: int = 4  # Lipschitz functions of 1 … dimensions variables
-    points: int = 6000  # random places where an error is measured
-
-    def __post_init__(self) -> None:
-        require((2 <= self.dimensions <= 6, "dimensions is 2 to 6"), (self.points >= 1000, "points >= 1000"))
-        require(({8} <= {*self.leaves} <= {2, 4, 8, 16}, "n is 2, 4, 8 or 16, and 8 is among them"))
+Family = tuple[float, np.ndarray, np.ndarray]  # the dimension by theory, parameters, errors
+SIDES = {
+    1: (8, 16, 32, 64, 128, 256),
+    2: (8, 16, 32, 64, 128),
+    3: (6, 12, 24, 48),
+    4: (6, 9, 13, 18),
+    5: (6, 8, 10, 12),
+}
 
 
-@dataclass(frozen=True)
-class Family:
-    """A class of functions: parameters and errors of its approximation, and the dimension that the theory gives it."""
-
-    name: str
-    expected: float
-    parameters: np.ndarray
-    errors: np.ndarray
-
-    @property
-    def measured(self) -> float:
-        return -1 / loglog_slope(self.parameters, self.errors)[0]
-
-    def rate(self, dimension: float) -> Check:
-        """error ~ parameters^{-1/dimension}, up to 15 %."""
-        return slope(f"{self.name}: -1/d_eff, d_eff = {dimension:g}", self.parameters, self.errors, -1 / dimension, 0.15 / dimension)
-
-
-def lipschitz(d: int, rng: np.random.Generator) -> Family:
-    """Piecewise constant fits of minima of cones, as in `curse-of-dimension`; for d >= 4 with sides that are not below 4."""
-    sides = SIDES[d] if d < 4 else (4, 6, 8, 11, 15)
-    g = random_cones(50, d, rng)
-    errors = [constant_fit(g, n, d, 1000, rng) for n in sides]
-    return Family(f"Lipschitz, d = {d}", d, np.array([float(n) ** d for n in sides]), np.array(errors))
-
-
-def smooth(f: Smooth, n: int, x: np.ndarray, grids: tuple[int, ...] = (8, 16, 32, 64)) -> Family:
-    """Taylor polynomials on a partition of unity, as in `yarotsky-pou`."""
-    errors = [float(np.max(np.abs(f(x) - local_taylor(f, x, N, n)))) for N in grids]
-    stored = np.array([(N + 1.0) ** f.d * len(indices(f.d, n)) for N in grids])
-    return Family(f"{n} derivative{'s' * (n > 1)}, d = {f.d}", f.d / n, stored, np.array(errors))
-
-
-def rough_tree(n: int, x: np.ndarray, grids: tuple[int, ...] = (8, 16, 32, 64, 128)) -> Family:
-    """A tree of |a + 2b - 1.3|/1.7, which is only Lipschitz, by values at the middles of K² cells: kinks are too rare to sample."""
-
-    def levels(h: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        v = x
-        while v.shape[1] > 1:
-            v = np.stack([h(v[:, 2 * i : 2 * i + 2]) for i in range(v.shape[1] // 2)], axis=1)
-        return v[:, 0]
-
-    def steps(v: np.ndarray, K: int) -> np.ndarray:
-        return KINK.h((np.clip(np.floor(K * v), 0, K - 1) + 0.5) / K)
-
-    errors = [float(np.max(np.abs(levels(lambda v, K=K: steps(v, K)) - levels(KINK.h)))) for K in grids]
-    return Family(f"Lipschitz tree, n = {n}", 2.0, (n - 1) * np.array(grids) ** 2.0, np.array(errors))
-
-
-def smooth_tree(n: int, x: np.ndarray, grids: tuple[int, ...] = (8, 16, 32, 64, 128)) -> Family:
-    """The tree of `poggio-tree`, whose constituents have two derivatives."""
-    errors = [float(np.max(np.abs(approximate(tree_tables(n, K), x)[-1][:, 0] - root(x)))) for K in grids]
-    return Family(f"smooth tree, n = {n}", 1.0, (n - 1) * (np.array(grids) + 1.0) ** 2, np.array(errors))
+def rate(name: str, dimension: float, parameters: np.ndarray, errors: np.ndarray) -> Check:
+    """error ~ parameters^{-1/dimension}, up to 15 %."""
+    return slope(f"{name}: slope, -1/{dimension:.3g}", parameters, errors, -1 / dimension, 0.15 / dimension)
 
 
 class EffectiveDimension(Experiment):
@@ -87,48 +26,68 @@ class EffectiveDimension(Experiment):
 
         error ~ N^{-1/d_eff},     d_eff = d for Lipschitz functions of d variables,     d/m with m derivatives,     2/m for binary trees.
 
-    Slopes are those of the constructions of `curse-of-dimension`, `yarotsky-pou` and `poggio-tree`, each an upper bound on what the class
-    needs; errors are the largest at random places. The trees have d_eff = 2 or 1 (m = 1 or 2) for every number n of variables.
+    Each slope is that of a construction, an upper bound on what the class needs (its optimality is quoted): the best constants on
+    cells for random Lipschitz functions, Taylor polynomials on a partition of unity for sin(x_1 + … + x_d), and constants on cells for
+    the constituents of a tree. All errors are suprema: the functions are monotone in every variable, so a cell's extremes are at its
+    corners, and for the sines they are certified. Trees have d_eff = 2 for every number n of variables.
+
+    Notes: B. Source: Poggio et al. 2017, https://arxiv.org/abs/1611.00740; DeVore, Howard and Micchelli 1989, https://doi.org/10.1007/BF01171759
+    Assumes: functions are Lipschitz, or have m bounded derivatives; the tree is known.
+    Also: effective dimensionality; rate and dimension.
     """
 
-    lecture = "B"
-    kinds = ("RATE",)
-    cost = "S"
-    source = "Poggio et al. 2017, https://arxiv.org/abs/1611.00740; DeVore, Howard and Micchelli 1989, https://doi.org/10.1007/BF01171759"
-    assumptions = ("the construction is optimal in order, so that its slope is that of the class",)
-    aliases = ("effective dimensionality", "rate and dimension")
-    panels = 2
-    small = {"leaves": (2, 8), "dimensions": 3, "points": 2000}
+    leaves = param((2, 8, 32), "n, variables of the trees, powers of two", least=2, most=32, small=(2, 8))
+    dimensions = param(4, "Lipschitz functions of 1 … dimensions variables", least=2, most=5, small=3)
+    cells = param((16, 32, 64, 128, 256), "K: a constituent of a tree stores K² values", least=16, most=512, count=4)
+    grids = param((8, 16, 32, 64), "N: Taylor polynomials at m/N along each axis", least=4, most=128, count=4)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.families = [lipschitz(d, rng) for d in range(1, c.dimensions + 1)]
-        self.families += [rough_tree(n, rng.random((c.points, n))) for n in c.leaves]
-        self.families += [smooth_tree(n, rng.random((c.points, n))) for n in c.leaves]
-        for d, n in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2)):
-            self.families.append(smooth(sine_of_sum(d), n, rng.random((c.points, d))))
-        for family in self.families:
-            yield family.rate(family.expected)
+    def conditions(self) -> list[tuple[bool, str]]:
+        wide = all(max(sizes) >= 8 * min(sizes) for sizes in (self.cells, self.grids))
+        powers = all(n & (n - 1) == 0 for n in self.leaves)
+        return [
+            (powers, "`leaves` must be powers of two"),
+            (wide, "`cells` and `grids` must reach from one size to 8 times of it"),
+        ]
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        by_name = {family.name: family for family in self.families}
-        yield by_name["Lipschitz tree, n = 8"].rate(8.0)
-        yield by_name[f"Lipschitz, d = {c.dimensions}"].rate(1.0)
-        corner = 0.5**0.5
-        kink = Smooth("|x - 1/√2|", 1, lambda k, x: np.abs(x[..., 0] - corner) if sum(k) == 0 else np.sign(x[..., 0] - corner))
-        near = np.append(corner, np.linspace(corner - 0.2, corner + 0.2, 4001))[:, None]
-        made = smooth(kink, 2, near)
-        yield Family("one derivative taken for two, d = 1", 0.5, made.parameters, made.errors).rate(0.5)
+    def measure(self, rng: Generator) -> Checks:
+        self.families: dict[str, Family] = {}
+        for d in range(1, self.dimensions + 1):
+            g, sides = random_monotone(d, rng), SIDES[d]
+            errors = np.array([constants(g, d, side) for side in sides])
+            self.families[f"Lipschitz, d = {d}"] = d, np.array(sides, dtype=float) ** d, errors
+        for d, m in ((1, 2), (1, 3), (2, 2)):
+            stored = np.array([(N + 1.0) ** d * len(below(d, m)) for N in self.grids])
+            self.families[f"m = {m}, d = {d}"] = (
+                d / m,
+                stored,
+                np.array([sine_error(d, N, m).high for N in self.grids]),
+            )
+        for n in self.leaves:
+            errors = np.array([tree_of_constants(n, K) for K in self.cells])
+            self.families[f"tree, n = {n}"] = 2.0, (n - 1) * np.array(self.cells) ** 2.0, errors
+        for name, family in self.families.items():
+            yield headline(rate(name, *family)) if name == f"tree, n = {max(self.leaves)}" else rate(name, *family)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        chosen = {"Lipschitz, d = 1", f"Lipschitz, d = {c.dimensions}", "Lipschitz tree, n = 8", "smooth tree, n = 8"}
-        for i, family in enumerate(f for f in self.families if f.name in chosen | {"3 derivatives, d = 1"}):
-            axes[0].loglog(family.parameters, family.errors, **style.series(i), label=family.name)
-        axes[0].set(title="The slope is -1/d_eff", xlabel="parameters N", ylabel="largest error found")
-        axes[0].legend(fontsize=8.5)
-        y = np.arange(len(self.families))[::-1]
-        axes[1].barh(y, [family.measured for family in self.families], color=style.BLUE, height=0.62, label="measured")
-        look = {"color": style.INK, "marker": "|", "markersize": 11, "linestyle": "none"}
-        axes[1].plot([family.expected for family in self.families], y, **look, label="theory")
-        axes[1].set_yticks(y, [family.name for family in self.families], fontsize=8)
-        axes[1].set(title="Effective dimension", xlabel="d_eff", ylabel="class")
-        axes[1].legend(loc="lower right")
+    def control(self, rng: Generator) -> Checks:
+        errors = np.array([constants(step, 1, side) for side in SIDES[1]])
+        yield because("a step is not Lipschitz", rate("step, d = 1", 1.0, np.array(SIDES[1]), errors))
+        near, N = np.append(0.5**0.5, np.linspace(0.5, 0.9, 4001))[:, None], np.array(self.grids)
+        errors = np.array([np.max(np.abs(kink()(near) - local_taylor(kink(), near, int(k), 2))) for k in N])
+        yield because("it has one derivative, not two", rate("|x - 1/√2|", 0.5, 2.0 * (N + 1), errors))
+        errors = np.array([tree_of_constants(8, K, (square_root,)) for K in self.cells])
+        check = rate("tree, n = 8", 2.0, 7.0 * np.array(self.cells) ** 2, errors)
+        yield because("constituents √((a + b)/2) are not Lipschitz", check)
+
+    def plots(self) -> list[Panel]:
+        left = Panel("The slope is -1/d_eff", "parameters N", "sup error", log="xy")
+        for name in (
+            "Lipschitz, d = 1",
+            f"Lipschitz, d = {self.dimensions}",
+            f"tree, n = {max(self.leaves)}",
+            "m = 2, d = 2",
+        ):
+            left.series(*self.families[name][1:], name)
+        right = Panel("Measured beside theory", "d_eff", "class").ticks(y=dict(enumerate(self.families)))
+        names, (theory, stored, errors) = range(len(self.families)), zip(*self.families.values(), strict=True)
+        measured = [-1 / loglog_slope(N, e)[0] for N, e in zip(stored, errors, strict=True)]
+        return [left, right.points(theory, names, "theory", size=60).points(measured, names, "measured", size=18)]

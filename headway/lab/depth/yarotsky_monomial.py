@@ -1,50 +1,8 @@
-"""Powers and polynomials by chains of multiplication gates."""
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
+from headway.lab.tools.gate_chains import SERIES, M, certified_gap, chain_knots, polynomial_net, power_gap, power_net
+from headway.lab.tools.gates import product_error
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.depth.gate_chains import Function, M, certified_gap, chain_knots, polynomial_net, power_gap, power_net
-from headway.lab.depth.yarotsky_product import product_error
-from headway.lab.old import Experiment
-from headway.lab.relu_net import ReluNet
-
-
-@dataclass(frozen=True)
-class Config:
-    k: int = 8  # the largest power, and the degree of the Taylor polynomials
-    m: int = 7  # the largest depth of the squares; all from 3 on are tried
-
-    def __post_init__(self) -> None:
-        require((4 <= self.k <= 12, "k is 4 to 12, so that |power| <= 2 from m = 3 on"), (4 <= self.m <= 9, "m is 4 to 9"))
-
-
-@dataclass(frozen=True)
-class Series:
-    """A function with its Taylor coefficients at 0, |g''|, and a bound on |g^(K+1)| on [-1, 1] for the remainder."""
-
-    name: str
-    g: Function
-    curvature: Function
-    coefficient: Callable[[int], float]
-    steepest: float
-
-    def coefficients(self, K: int) -> list[float]:
-        return [self.coefficient(k) for k in range(K + 1)]
-
-    def truncation(self, K: int) -> float:
-        return self.steepest / math.factorial(K + 1)
-
-
-SERIES = (
-    Series("exp", np.exp, np.exp, lambda k: 1 / math.factorial(k), math.e),
-    Series("sin", np.sin, lambda x: np.abs(np.sin(x)), lambda k: (0, 1, 0, -1)[k % 4] / math.factorial(k), 1.0),
-)
+ENDS = np.array([-1.0, 0.0, 1.0])
 
 
 class YarotskyMonomial(Experiment):
@@ -52,76 +10,69 @@ class YarotskyMonomial(Experiment):
 
         p_1 = x,   p_{j+1} = ×̃(p_j, x),     |p_k - x^k| <= (k - 1)δ,     |Σ a_k p_k - Σ a_k x^k| <= Σ |a_k| (k - 1)δ
 
-    because a gate errs by δ and passes on the error before it times |x| <= 1. Gates with M = 2 have δ = 4·4^{-m} and stay in their range
-    while (k - 2)δ <= 1. The depth (k - 1)(m + 2) + 1 is O(k log 1/δ). With a Taylor polynomial the total error is at most truncation plus
-    gates. The nets are linear between knots that are computed gate by gate; so suprema are exact for powers and certified for series.
+    because a gate errs by δ and passes on the error before it times |x| <= 1. Gates with M = 2 have δ = 4·4^{-m} and stay in their
+    range while (k - 2)δ <= 1. The depth (k - 1)(m + 2) + 1 is O(k log 1/δ). With a Taylor polynomial the total error is at most
+    truncation plus gates. The nets are linear between knots that are computed gate by gate; so suprema are exact for powers and
+    certified for series.
+
+    Notes: A, B. Source: Yarotsky 2017, section 3.2, https://arxiv.org/abs/1610.01145; Liang and Srikant 2017, https://arxiv.org/abs/1610.04161
+    Assumes: |x| <= 1; (k - 2)δ <= 1, so that every factor is at most M = 2.
+    Also: powers by multiplication gates; polynomials by deep nets.
     """
 
-    lecture = "A, B"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Yarotsky 2017, section 3.2, https://arxiv.org/abs/1610.01145; Liang and Srikant 2017, https://arxiv.org/abs/1610.04161"
-    assumptions = ("|x| <= 1", "(k - 2)δ <= 1, so that every factor is at most M = 2")
-    aliases = ("powers by multiplication gates", "polynomials by deep nets")
-    panels = 2
-    small = {"k": 4, "m": 5}
+    k = param(8, "the largest power, and the degree of the Taylor polynomials", least=5, most=12, small=5)
+    m = param(7, "the largest depth of the squares; all from 3 on are tried", least=4, most=9, small=5)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.m, ks = np.arange(3, c.m + 1), np.arange(2, c.k + 1)
-        self.delta = product_error(self.m, M)
-        self.errors = np.zeros((ks.size, self.m.size))
-        self.totals = {(s, K): np.zeros(self.m.size) for s in SERIES for K in sorted({4, c.k})}
-        depth, straight, largest = np.zeros((ks.size, self.m.size), dtype=int), [], []
-        for j, m in enumerate(int(m) for m in self.m):
-            t, top = chain_knots(c.k, m)
+    def measure(self, rng: Generator) -> Checks:
+        self.depths, self.powers = np.arange(3, self.m + 1), np.arange(2, self.k + 1)
+        self.delta, largest = product_error(self.depths, M), []
+        self.errors = np.zeros((self.powers.size, self.depths.size))
+        self.totals = {(name, K): np.zeros(self.depths.size) for name in SERIES for K in (4, self.k)}
+        layers = np.zeros(self.errors.shape, dtype=int)
+        for j, m in enumerate(self.depths.tolist()):
+            t, top = chain_knots(ENDS, ENDS, self.k - 1, m)
             largest.append(top)
-            middle = (t[1:] + t[:-1]) / 2
-
-            def values(net: ReluNet, t: np.ndarray = t, middle: np.ndarray = middle) -> np.ndarray:
-                v = net.at(np.append(t, middle))
-                straight.append(float(np.max(np.abs(v[t.size :] - (v[1 : t.size] + v[: t.size - 1]) / 2))))
-                return v[: t.size]
-
-            for i, k in enumerate(int(k) for k in ks):
+            for i, k in enumerate(self.powers.tolist()):
                 net = power_net(k, m)
-                depth[i, j] = net.depth
-                self.errors[i, j] = power_gap(t, values(net), k)
-            for (s, K), total in self.totals.items():
-                total[j] = certified_gap(t, values(polynomial_net(s.coefficients(K), m)), s.g, s.curvature)
-        yield equal("depth is (k - 1)(m + 2) + 1", depth, (ks[:, None] - 1) * (self.m + 2) + 1)
-        yield close("m is 1 + ½ log₂(1/δ): the depth is O(k log 1/δ)", self.m, 1 + np.log2(1 / self.delta) / 2)
-        yield close("the nets are linear between the knots: middles", straight, np.zeros(len(straight)), 1e-12)
-        yield at_most(f"largest factor of a gate, k <= {c.k}", largest, M)
-        for i, k in enumerate(ks):
-            yield at_most(f"x^{k}: error, (k - 1)δ, m = 3 … {c.m}", self.errors[i], (k - 1) * self.delta, rounding=1e-10)
-        for (s, K), total in self.totals.items():
-            gates = sum(abs(a_k) * (k - 1) for k, a_k in enumerate(s.coefficients(K)) if k > 1) * self.delta
-            yield at_most(f"{s.name}, degree {K}: error, truncation + gates", total, s.truncation(K) + gates)
+                layers[i, j], self.errors[i, j] = net.depth, power_gap(t, net.at(t), k)
+            for (name, K), total in self.totals.items():
+                net, s = polynomial_net(SERIES[name].coefficients(K), m), SERIES[name]
+                total[j] = certified_gap(t, net.at(t), s.g, s.curvature)
+        self.allowed = {(s, K): SERIES[s].truncation(K) + SERIES[s].gates(K) * self.delta for s, K in self.totals}
+        bounds, named = (self.powers[:, None] - 1) * self.delta, {f"x^{k}": self.errors[k - 2] for k in self.powers}
+        yield headline(at_most(f"error of x^2 … x^{self.k}, (k - 1)δ", named, bounds, rounding=1e-10))
+        yield close("error of x^2, δ: it is attained", self.errors[0], self.delta, 1e-12)
+        named = {f"{name}, degree {K}": total for (name, K), total in self.totals.items()}
+        yield at_most("error of Taylor polynomials, truncation + gates", named, list(self.allowed.values()))
+        yield equal("depth, (k - 1)(m + 2) + 1", layers, (self.powers[:, None] - 1) * (self.depths + 2) + 1)
+        yield at_most("largest factor of a gate, M", largest, M)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        x = np.linspace(-1, 1, 401)
-        delta, net, far = product_error(4, M), power_net(c.k, 4), np.array([-1.5, 1.5])
-        yield at_most(f"x^{c.k} on [-1.5, 1.5], m = 4", float(np.max(np.abs(net.at(far) - far**c.k))), (c.k - 1) * delta)
+    def control(self, rng: Generator) -> Checks:
+        x, k = np.linspace(-1, 1, 401), self.k
+        gap = np.max(np.abs(power_net(k, 4).at(1.5 * x) - (1.5 * x) ** k))
+        yield because(
+            "|x| is up to 1.5", at_most(f"error of x^{k}, (k - 1)δ, m = 4", gap, (k - 1) * product_error(4, M))
+        )
+        gap = np.max(np.abs(power_net(k, 4, bound=0.5).at(x) - x**k))
+        yield because(
+            "factors are larger than M = ½", at_most(f"error of x^{k}, m = 4", gap, (k - 1) * product_error(4, 0.5))
+        )
+
+    def resolution(self, rng: Generator) -> Checks:
+        yield at_most(f"error of x^{self.k}, as if errors did not add up, δ", self.errors[-1], self.delta)
         yield at_most(
-            f"x^{c.k}: as if errors did not add up, δ", float(np.max(np.abs(power_net(c.k, 6).at(x) - x**c.k))), product_error(6, M)
+            "error of exp, m = 3, truncation alone", self.totals["exp", self.k][0], SERIES["exp"].truncation(self.k)
         )
-        small = power_net(c.k, 4, bound=0.5)
-        yield at_most(f"x^{c.k} with M = ½", float(np.max(np.abs(small.at(x) - x**c.k))), (c.k - 1) * product_error(4, 0.5))
-        error = float(np.max(np.abs(polynomial_net(SERIES[0].coefficients(c.k), 3).at(x) - np.exp(x))))
-        yield at_most("exp, m = 3: truncation alone", error, SERIES[0].truncation(c.k))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        for i, k in enumerate(dict.fromkeys((2, (c.k + 2) // 2, c.k))):
-            depth = (k - 1) * (self.m + 2) + 1
-            axes[0].semilogy(depth, self.errors[k - 2], **style.series(i), label=f"x^{k}")
-            axes[0].semilogy(depth, (k - 1) * self.delta, **style.BOUND, label="(k - 1)δ" if k == c.k else None)
-        axes[0].set(title="Powers", xlabel="depth (k - 1)(m + 2) + 1", ylabel="sup error on [-1, 1]")
-        for i, ((s, K), total) in enumerate(self.totals.items()):
-            axes[1].semilogy((K - 1) * (self.m + 2) + 1, total, **style.series(i), label=f"{s.name}, degree {K}")
-            look = style.BOUND | {"color": style.SERIES[i], "linewidth": 0.9}
-            axes[1].axhline(s.truncation(K), **look, label=None if i else "truncation")
-        axes[1].set(
-            title="Taylor polynomials: gates, then truncation", xlabel="depth", ylabel="sup error on [-1, 1], certified", ylim=(1e-6, 1)
+    def plots(self) -> list[Panel]:
+        left = Panel(
+            "Powers: errors add up along the chain", "depth (k - 1)(m + 2) + 1", "sup error on [-1, 1]", log="y"
         )
-        axes[0].legend()
-        axes[1].legend(loc="upper right", ncols=2)
+        for k in sorted({2, (self.k + 2) // 2, self.k}):
+            depth = (k - 1) * (self.depths + 2) + 1
+            left.series(depth, self.errors[k - 2], f"x^{k}").bound(depth, (k - 1) * self.delta, f"{k - 1}δ")
+        right = Panel("Taylor: gates, then truncation", "depth", "sup error on [-1, 1]", log="y")
+        for (name, K), total in self.totals.items():
+            depth = (K - 1) * (self.depths + 2) + 1
+            right.series(depth, total, f"{name}, degree {K}").bound(depth, self.allowed[name, K])
+        return [left, right]

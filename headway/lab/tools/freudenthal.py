@@ -2,7 +2,7 @@
 
     φ(x) = σ(min(1 + x_1 - x_2, 1 + x_2 - x_1, 1 + x_1, 1 + x_2, 1 - x_1, 1 - x_2)),     I_K h(x) = Σ_{i,j <= K} h(i/K, j/K) φ(Kx - (i, j))
 
-Furniture of `poggio-tree`: the triangles are those of Freudenthal, with the diagonal from (i, j) to (i + 1, j + 1).
+The triangles are those of Freudenthal, with the diagonal from (i, j) to (i + 1, j + 1).
 """
 
 from collections.abc import Callable

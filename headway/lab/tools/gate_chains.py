@@ -1,17 +1,45 @@
 """Chains of multiplication gates, the places where they bend, and how far they are from a smooth function.
 
-Furniture of `yarotsky-monomial`: a chain has tens of layers, so its knots are found gate by gate, not layer by layer as `pwl1d` does.
+A chain has tens of layers, so its knots are found gate by gate, not layer by layer as `pwl1d` does.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from headway.lab.depth.yarotsky_product import product_net
 from headway.lab.relu_net import ReluNet, affine, compose, identity, side_by_side
+from headway.lab.tools.gates import product_net
 
-M = 2.0  # of every gate: the powers are at most 1 + (k - 2)δ <= 2
+M = 2.0  # of every gate: factors are at most 1, so products are at most 1 + (number of gates) δ <= 2
 Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A function with its derivatives at 0, |g''|, and a bound on all derivatives on [-1, 1] for the remainder."""
+
+    g: Function
+    curvature: Function
+    derivatives: tuple[int, ...]  # they repeat
+    steepest: float
+
+    def coefficients(self, K: int) -> list[float]:
+        return [self.derivatives[k % len(self.derivatives)] / math.factorial(k) for k in range(K + 1)]
+
+    def truncation(self, K: int) -> float:
+        return self.steepest / math.factorial(K + 1)
+
+    def gates(self, K: int) -> float:
+        """Σ |a_k| (k - 1)."""
+        return sum(abs(a) * (k - 1) for k, a in enumerate(self.coefficients(K)) if k)
+
+
+SERIES = {
+    "exp": Series(np.exp, np.exp, (1,), math.e),
+    "sin": Series(np.sin, lambda x: np.abs(np.sin(x)), (0, 1, 0, -1), 1.0),
+}
 
 
 def power_net(k: int, m: int, bound: float = M) -> ReluNet:
@@ -23,9 +51,9 @@ def power_net(k: int, m: int, bound: float = M) -> ReluNet:
     return compose(gate, net) if k > 1 else identity(1)
 
 
-def polynomial_net(a: Sequence[float], m: int, bound: float = M) -> ReluNet:
+def polynomial_net(a: Sequence[float], m: int) -> ReluNet:
     """x -> Σ a_k p_k(x) with the powers p_k of the chain: the state is (p_k, x, the sum so far)."""
-    gate, net = compose(product_net(m, bound), affine([[1, 0, 0], [0, 1, 0]], [0, 0])), affine([[1], [1], [a[1]]], [0, 0, a[0]])
+    gate, net = compose(product_net(m, M), affine([[1, 0, 0], [0, 1, 0]], [0, 0])), affine([[1], [1], [a[1]]], [0, 0, a[0]])
     step = side_by_side(gate, affine([[0, 1, 0], [0, 0, 1]], [0, 0]))
     for a_k in a[2:]:
         net = compose(affine([[1, 0, 0], [0, 1, 0], [a_k, 0, 1]], [0, 0, 0]), compose(step, net))
@@ -42,13 +70,20 @@ def crossings(t: np.ndarray, u: np.ndarray, h: float) -> np.ndarray:
     return t[i] + (t[i + 1] - t[i]) * np.clip((level * h - u[i]) / (u[i + 1] - u[i]), 0, 1)
 
 
-def chain_knots(k: int, m: int) -> tuple[np.ndarray, float]:
-    """Every place of [-1, 1] where a gate of the chain can bend, and the largest |power|: a gate bends where p + x, p or x is 2M j/2^m."""
-    gate, t, h = product_net(m, M), np.array([-1.0, 0.0, 1.0]), 2 * M / 2**m
-    p, largest = t, 1.0
-    for _ in range(k - 1):
-        finer = np.unique(np.concatenate([t, *(crossings(t, u, h) for u in (p + t, p, t))]))
-        finer = finer[np.append(True, np.diff(finer) > 1e-13)]
+def apart(t: np.ndarray) -> np.ndarray:
+    """Sorted, without those that rounding alone tells apart."""
+    t = np.unique(t)
+    return t[np.append(True, np.diff(t) > 1e-13)]
+
+
+def chain_knots(t: np.ndarray, p: np.ndarray, gates: int, m: int) -> tuple[np.ndarray, float]:
+    """Every place where p(t) and p_{j+1} = ×̃(p_j, t) of a chain of gates can bend, and the largest |p_j|.
+
+    p is linear between the points (t, p). A gate bends where p + t, p or t is a multiple of 2M/2^m.
+    """
+    gate, h, largest = product_net(m, M), 2 * M / 2**m, float(np.max(np.abs(p)))
+    for _ in range(gates):
+        finer = apart(np.concatenate([t, *(crossings(t, u, h) for u in (p + t, p, t))]))
         t, p = finer, gate(np.stack([np.interp(finer, t, p), finer], axis=1))[:, 0]
         largest = max(largest, float(np.max(np.abs(p))))
     return t, largest

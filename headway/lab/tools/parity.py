@@ -1,6 +1,6 @@
 """Circuits for the parity of n bits, and the implicants of a Boolean function.
 
-Furniture of `parity-circuits`. A circuit of AND and OR gates sees the bits and their negations: literals cost nothing, as is usual.
+A circuit of AND and OR gates sees the bits and their negations: literals cost nothing, as is usual.
 """
 
 from dataclasses import dataclass
@@ -8,16 +8,7 @@ from itertools import product
 
 import numpy as np
 
-
-def every_input(n: int) -> np.ndarray:
-    """All 2^n rows of n bits."""
-    return (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-
-
-def odd_rows(n: int, odd: int = 1) -> np.ndarray:
-    """The 2^{n-1} rows of n bits whose sum is odd (or even)."""
-    rows = every_input(n)
-    return rows[rows.sum(axis=1) % 2 == odd]
+from headway.lab.tools.bits import cube
 
 
 @dataclass(frozen=True)
@@ -37,15 +28,17 @@ class AndOr:
     def size(self) -> int:
         return sum(len(members) for _, members in self.layers)
 
-    @property
-    def depth(self) -> int:
-        return len(self.layers)
+
+def rows(n: int, odd: int = 1) -> np.ndarray:
+    """The 2^{n-1} rows of n bits whose sum is odd (or even)."""
+    every = cube(n)
+    return every[every.sum(axis=1) % 2 == odd]
 
 
 def dnf(n: int) -> AndOr:
     """An AND of n literals for each row with an odd sum, and one OR."""
-    rows = odd_rows(n)
-    return AndOr((("and", np.hstack([rows, 1 - rows])), ("or", np.ones((1, len(rows)), dtype=int))))
+    terms = np.hstack([rows(n), 1 - rows(n)])
+    return AndOr((("and", terms), ("or", np.ones((1, len(terms)), dtype=int))))
 
 
 def blocks(n: int) -> AndOr:
@@ -55,13 +48,12 @@ def blocks(n: int) -> AndOr:
     clauses, owner = [], []  # a clause is false at one row of its block with the wrong parity
     for j, part in enumerate(parts):
         for wanted in (0, 1):
-            for row in odd_rows(len(part), 1 - wanted):
+            for row in rows(len(part), 1 - wanted):
                 clause = np.zeros(2 * n, dtype=int)
                 clause[np.where(row == 1, part + n, part)] = 1
                 clauses.append(clause)
                 owner.append((j, wanted))
-    chosen = odd_rows(len(parts))
-    ands = np.array([[int(pattern[j] == wanted) for j, wanted in owner] for pattern in chosen])
+    ands = np.array([[int(pattern[j] == wanted) for j, wanted in owner] for pattern in rows(len(parts))])
     return AndOr((("or", np.array(clauses)), ("and", ands), ("or", np.ones((1, len(ands)), dtype=int))))
 
 
@@ -87,8 +79,7 @@ def threshold_pair(x: np.ndarray) -> tuple[np.ndarray, int]:
 
 def prime_implicants(values: np.ndarray, n: int) -> list[tuple[int, ...]]:
     """All prime implicants of a function of n bits, from all 3^n terms: 0 or 1 for a literal, 2 for a variable that is left out."""
-    bits = every_input(n)
     terms = np.array(list(product((0, 1, 2), repeat=n)))
-    inside = np.all((terms[:, None] == 2) | (terms[:, None] == bits), axis=2)
-    true = {tuple(term) for term, rows in zip(terms.tolist(), inside, strict=True) if values[rows].all()}
+    inside = np.all((terms[:, None] == 2) | (terms[:, None] == cube(n)), axis=2)
+    true = {tuple(term) for term, where in zip(terms.tolist(), inside, strict=True) if values[where].all()}
     return [t for t in true if not any((*t[:i], 2, *t[i + 1 :]) in true for i in range(n) if t[i] != 2)]

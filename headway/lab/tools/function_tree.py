@@ -1,0 +1,84 @@
+"""A binary tree of functions of two variables, exact and with interpolants in their place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
+from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, tabulate
+
+
+@dataclass(frozen=True)
+class Constituent:
+    """h: [0, 1]² -> [0, 1] with its Lipschitz constant λ (max norm) and H >= |h_aa| + 2|h_ab| + |h_bb|: interpolation errs by H/(8K²)."""
+
+    h: Function
+    lipschitz: float
+    second: float
+
+
+KINDS = (
+    Constituent(lambda x: 0.5 + 0.5 * np.sin(x[:, 0] + 2 * x[:, 1]), 1.5, 4.5),
+    Constituent(lambda x: x[:, 0] * x[:, 1], 2.0, 2.0),
+    Constituent(lambda x: (x[:, 0] ** 2 + x[:, 1]) / 2, 1.5, 1.0),
+)
+FOLDED = Constituent(lambda x: np.abs(x[:, 0] + 2 * x[:, 1] - 1.3) / 1.7, 3 / 1.7, np.inf)  # has one derivative
+Node = Callable[[int, int, np.ndarray], np.ndarray]  # level, place and values (p, 2) of the two nodes below -> (p,)
+Tables = list[list[np.ndarray]]
+
+
+def kind(level: int, place: int) -> Constituent:
+    """The constituents alternate along and across the levels, so that the tree is not similar to itself."""
+    return KINDS[(level + place) % 3]
+
+
+def climb(x: np.ndarray, node: Node) -> list[np.ndarray]:
+    """The values (p, nodes) of the levels, the leaves first."""
+    values = [x]
+    while (v := values[-1]).shape[1] > 1:
+        pairs = range(v.shape[1] // 2)
+        values.append(np.stack([node(len(values) - 1, i, v[:, 2 * i : 2 * i + 2]) for i in pairs], axis=1))
+    return values
+
+
+def tree(x: np.ndarray) -> list[np.ndarray]:
+    """The exact values of the levels."""
+    return climb(x, lambda level, i, v: kind(level, i).h(v))
+
+
+def root(x: np.ndarray) -> np.ndarray:
+    return tree(x)[-1][:, 0]
+
+
+def tree_tables(n: int, K: int) -> Tables:
+    """What the approximation stores: for each level, a table of each node."""
+    return [[tabulate(kind(level, i).h, K) for i in range(n >> (level + 1))] for level in range(n.bit_length() - 1)]
+
+
+def approximate(tables: Tables, x: np.ndarray) -> list[np.ndarray]:
+    """The levels with interpolants in place of the constituents: means of values in [0, 1], clipped for rounding."""
+    return climb(x, lambda level, i, v: np.clip(interpolate(tables[level][i], v), 0, 1))
+
+
+def tree_net(tables: Tables, n: int) -> ReluNet:
+    """The same as one ReLU net."""
+    net = affine(np.eye(n), np.zeros(n))
+    for level in tables:
+        eye = np.eye(2 * len(level))
+        parts = [compose(interpolant_net(t), affine(eye[2 * i : 2 * i + 2], np.zeros(2))) for i, t in enumerate(level)]
+        net = compose(side_by_side(*parts), net)
+    return net
+
+
+def tree_errors(n: int, K: int, x: np.ndarray) -> tuple[int, np.ndarray, float]:
+    """Parameters, the errors at the root at points x (p, n), and the largest share that a node takes of ε' + λ max(errors below)."""
+    tables = tree_tables(n, K)
+    gaps = [np.abs(a - b) for a, b in zip(approximate(tables, x), tree(x), strict=True)]
+    shares = []
+    for level, (below, here) in enumerate(pairwise(gaps)):
+        for i in range(here.shape[1]):
+            h, worst = kind(level, i), below[:, 2 * i : 2 * i + 2].max(axis=1)
+            shares.append(float(np.max(here[:, i] / (h.second / (8 * K * K) + h.lipschitz * worst))))
+    return sum(table.size for level in tables for table in level), gaps[-1][:, 0], max(shares)
