@@ -7,10 +7,10 @@ import numpy as np
 
 from headway.core.config import require
 from headway.lab import style
-from headway.lab.approximation.ridge_net import RidgeNet
 from headway.lab.certified import certified_sup
 from headway.lab.checks import Check, at_most, close, equal, published, slope
 from headway.lab.old import Experiment
+from headway.lab.tools.nets import RidgeNet
 
 CENTRE = 0.3
 GIBBS = 0.0894898722  # (1/π) ∫_0^π sin(t)/t dt - 1/2, of the jump

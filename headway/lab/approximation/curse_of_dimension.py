@@ -8,9 +8,9 @@ import numpy as np
 
 from headway.core.config import require
 from headway.lab import style
-from headway.lab.approximation.minimax import minimax
 from headway.lab.checks import Check, at_least, at_most, close, equal, slope
 from headway.lab.old import Experiment
+from headway.lab.tools.minimax import minimax
 
 SIDES = {
     1: (10, 100, 1000, 10_000, 100_000), 2: (4, 10, 32, 100, 316), 3: (3, 6, 12, 23, 46), 4: (2, 4, 7, 12, 17), 5: (2, 3, 5, 7, 10),

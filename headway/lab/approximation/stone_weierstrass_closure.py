@@ -7,11 +7,11 @@ import numpy as np
 
 from headway.core.config import require
 from headway.lab import style
-from headway.lab.approximation.minimax import minimax
-from headway.lab.approximation.ridge_net import RidgeNet, multiply, random_units
 from headway.lab.checks import Check, at_least, at_most, close, equal
 from headway.lab.old import Experiment
 from headway.lab.relu_net import random_net
+from headway.lab.tools.minimax import minimax
+from headway.lab.tools.nets import RidgeNet, multiply, random_units
 
 
 @dataclass(frozen=True)
