@@ -70,7 +70,7 @@ class ReluBump(Experiment):
 
         F = Σ_{k<K} f(t_k) I_{s_k, s_{k+1}},      sup |F - f| <= ω_f(1/K + δ),
 
-    where ω_f is the modulus of continuity: F(x) lies between values of f at knots that near. 4K ReLUs, or 2K + 2 when neighbours share ramps.
+    with the modulus of continuity ω_f: F(x) lies between values of f at knots that near. 4K ReLUs, or 2K + 2 when ramps are shared.
 
     Notes: E. Source: Barak, CS229br Foundations of Deep Learning, https://boazbk.github.io/mltheoryseminar/cs229br
     Assumes: f is continuous on [0, 1]; 0 < δ < 1/K; the first and the last ramp lie outside of [0, 1].
@@ -118,5 +118,5 @@ class ReluBump(Experiment):
         made[0].curve(x, {"starts at a": np.maximum(x - a, 0) / d, "starts at a + δ": np.maximum(x - a - d, 0) / d})
         made[1].curve(x, ramps(np.array([a]), np.ones(1), d).at(x), "ramp").control(x, self.wrong.at(x), "as printed")
         made[2].curve(x, self.bump.at(x), "bump")
-        made[3].target(x, f(x), f.name).curve(x, self.nets[f.name][1].at(x), f"{self.bumps[1]} bumps" if len(self.bumps) > 1 else "")
+        made[3].target(x, f(x), f.name).curve(x, self.nets[f.name][0].at(x), f"{self.bumps[0]} bumps")
         return made

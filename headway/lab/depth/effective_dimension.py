@@ -7,11 +7,11 @@ import numpy as np
 
 from headway.core.config import require
 from headway.lab import style
-from headway.lab.approximation.curse_of_dimension import SIDES, constant_fit, random_cones
 from headway.lab.checks import Check, loglog_slope, slope
 from headway.lab.depth.function_tree import KINK, approximate, root, tree_tables
 from headway.lab.depth.partition_of_unity import Smooth, indices, local_taylor, sine_of_sum
 from headway.lab.old import Experiment
+from headway.lab.tools.lipschitz import SIDES, cell_error, ring
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,9 @@ class Family:
 
 
 def lipschitz(d: int, rng: np.random.Generator) -> Family:
-    """Piecewise constant fits of minima of cones, as in `curse-of-dimension`; for d >= 4 with sides that are not below 4."""
-    sides = SIDES[d] if d < 4 else (4, 6, 8, 11, 15)
-    g = random_cones(50, d, rng)
-    errors = [constant_fit(g, n, d, 1000, rng) for n in sides]
+    """Piecewise constant fits, as in `curse-of-dimension`: the worst of eight random functions."""
+    sides, drawn = SIDES[d], [ring(d, rng) for _ in range(8)]
+    errors = [max(cell_error(*g, n) for g in drawn) for n in sides]
     return Family(f"Lipschitz, d = {d}", d, np.array([float(n) ** d for n in sides]), np.array(errors))
 
 

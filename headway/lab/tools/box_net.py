@@ -8,8 +8,10 @@ from itertools import product
 
 import numpy as np
 
+from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
-from headway.lab.tools.boxes import uniform
+from headway.lab.tools.boxes import TERMS, middles, uniform, value
+from headway.lab.tools.curves import Function
 
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])  # of the four ReLUs of q, which bend at a - γ, a, b and b + γ
 
@@ -54,6 +56,13 @@ def quadrature(net: ReluNet, g: Function) -> float:
     t, w = np.polynomial.legendre.leggauss(8)
     x = ends[:-1, None] + np.diff(ends)[:, None] * (t + 1) / 2
     return float(np.sum(np.abs(net.at(x) - g(x)) @ w * np.diff(ends) / 2))
+
+
+def vertex_error(n: int, d: int, gamma: float) -> float:
+    """The largest |f - g| at inner corners of boxes, where 2^d boxes add up: a lower bound of the supremum."""
+    x = uniform(d, 1 / n).lo
+    x = x[np.all(x > 0, axis=1)]
+    return float(np.max(np.abs(evaluate(middles(n, d), n, gamma, x) - value(TERMS[:d], x))))
 
 
 class Integral:

@@ -54,7 +54,8 @@ def sine(rho: float) -> Curve:
         angle = np.arccos(np.clip(s / rho, -1, 1))
         return np.concatenate([full + angle, full - angle]) / rho
 
-    return Curve(f"sin {rho:g}x", lambda x: np.sin(rho * x), turns, lambda h: 2 * np.sin(np.minimum(rho * h / 2, math.pi / 2)), touches)
+    name = "sin 2πx" if rho == 2 * math.pi else f"sin {rho:g}x"
+    return Curve(name, lambda x: np.sin(rho * x), turns, lambda h: 2 * np.sin(np.minimum(rho * h / 2, math.pi / 2)), touches)
 
 
 def zigzag(rho: float, knots: int, rng: np.random.Generator) -> Curve:
