@@ -1,24 +1,12 @@
 from scipy.special import gammaln
 
 from headway.lab.checks import loglog_slope
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    headline,
-    monotone,
-    np,
-    param,
-    table,
-)
-from headway.lab.tools.curves import Function
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
+from headway.lab.tools.curves import Function, sine
 
 SMOOTH = {10: 1.2e-2, 20: 9.6e-5, 30: 1.1e-7}  # largest error for sin 5x by number of nodes, γ = 10, λ = 1e-12
 KINK = {10: 0.127, 20: 0.048, 30: 0.033}  # for |x|
+SINE = sine(5)
 
 
 def kernel(x: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
@@ -34,10 +22,6 @@ def phi(x: np.ndarray, K: int, gamma: float) -> np.ndarray:
 def bound(K: np.ndarray, t: float) -> np.ndarray:
     """t^{K+1} / (K+1)! / (1 - t/(K+2)) where K + 2 > t."""
     return np.exp((K + 1) * np.log(t) - gammaln(K + 2)) / (1 - t / (K + 2))
-
-
-def sine(x: np.ndarray) -> np.ndarray:
-    return np.sin(5 * x)
 
 
 def chebyshev(n: int) -> np.ndarray:
@@ -95,23 +79,23 @@ class GaussKernel(Experiment):
         yield close("ninety features minus the kernel", series, np.zeros(len(series)))
         yield close("remainder at x = z = 1 over scipy's Poisson tail, minus 1", tails, np.zeros(len(tails)), 1e-9)
         yield at_most("remainder at other points against that at x = z = 1", rest, self.tails)
-        limits = {f"γ = {g:g}": np.where(2 * g < K + 2, bound(K, np.minimum(2 * g, K + 1.9)), np.inf)[7:] for g in self.shapes}
-        found = {name: tail[7:] for name, tail in self.tails.items()}
+        found, limits = {name: tail[7:] for name, tail in self.tails.items()}, [bound(K[7:], 2 * gamma) for gamma in self.shapes]
         yield headline(at_most(f"remainder against the bound, K = 7 … {K[-1]}", found, limits))
         x, k = chebyshev(40), np.arange(1, 40)
         self.spectrum, feature = np.linalg.eigvalsh(kernel(x, x, self.gamma))[::-1], phi(x, 150, self.gamma)
         self.limit = np.array([np.sum(feature[:, j:] ** 2) for j in k])  # the trace of the rest after j features
         yield at_most("eigenvalue j + 1 of a Gram matrix against that rest", self.spectrum[1:], self.limit)
-        fits = {name: {n: on_grid(self.fit(f, n), f) for n in {*self.nodes, 10, 20, 30}} for name, f in (("sin 5x", sine), ("|x|", np.abs))}
+        sizes = {*self.nodes, 10, 20, 30}
+        fits = {name: {n: on_grid(self.fit(f, n), f) for n in sizes} for name, f in (("sin 5x", SINE), ("|x|", np.abs))}
         self.errors = {name: [found[n] for n in self.nodes] for name, found in fits.items()}
         if (self.gamma, self.ridge) == (10.0, 1e-12):
-            relative = {n: fits["sin 5x"][n] / e for n, e in SMOOTH.items()}
-            yield from table(dict.fromkeys(SMOOTH, 1.0), relative, 0.05, "sin 5x, n = {}: error over the published one")
-            yield from table(KINK, fits["|x|"], 1e-3, "|x|, n = {}")
-        slopes = [loglog_slope(pair, [fits["sin 5x"][n] for n in pair])[0] for pair in ((10, 20), (20, 30))]
-        yield monotone("sin 5x: slope from n = 10 to 20, and from 20 to 30", slopes, "falls")
-        fit, norm = ridge(sine, 30, self.gamma, self.ridge)
-        certified = on_grid(fit, sine, 80_001) + (2 / 80_000) ** 2 / 8 * (np.sqrt(12) * self.gamma * norm + 25)
+            for name, published in (("sin 5x", SMOOTH), ("|x|", KINK)):
+                ratio = [fits[name][n] / e for n, e in published.items()]
+                yield close(f"{name}: errors over published ones, n = 10, 20, 30", ratio, np.ones(3), 0.05)
+        first, last = (loglog_slope(pair, [fits["sin 5x"][n] for n in pair])[0] for pair in ((10, 20), (20, 30)))
+        yield at_most("sin 5x: slope from n = 20 to 30 against that from 10 to 20", last, first)
+        fit, norm = ridge(SINE, 30, self.gamma, self.ridge)
+        certified = on_grid(fit, SINE, 80_001) + (2 / 80_000) ** 2 / 8 * (np.sqrt(12) * self.gamma * norm + 25)
         yield at_most("sin 5x, n = 30: sup error, certified", certified, 1e-6)
 
     def fit(self, f: Function, n: int) -> Function:
@@ -120,8 +104,8 @@ class GaussKernel(Experiment):
     def control(self, rng: Generator) -> Checks:
         yield because("|x| is not smooth", at_most("|x|, n = 30: largest error", on_grid(self.fit(np.abs, 30), np.abs), 1e-6))
         x = chebyshev(30)
-        few = np.linalg.lstsq(phi(x, 5, self.gamma), sine(x), rcond=None)[0]
-        error = on_grid(lambda s: phi(s, 5, self.gamma) @ few, sine)
+        few = np.linalg.lstsq(phi(x, 5, self.gamma), SINE(x), rcond=None)[0]
+        error = on_grid(lambda s: phi(s, 5, self.gamma) @ few, SINE)
         yield because("only six of the features are used", at_most("sin 5x, n = 30: largest error", error, 1e-6))
 
     def resolution(self, rng: Generator) -> Checks:
@@ -132,4 +116,5 @@ class GaussKernel(Experiment):
         left = Panel(f"Smooth is fast, γ = {self.gamma:g}", "nodes n", "largest error on 4001 points", log="xy")
         right = Panel("Eigenvalues of a Gram matrix die out", "number", "eigenvalue", log="y")
         right.series(np.arange(1, 41), np.where(self.spectrum > 1e-17, self.spectrum, np.nan), "eigenvalues, 40 nodes")
-        return [left.series(self.nodes, self.errors), right.bound(np.arange(2, 41), self.limit, "rest of the features").limits(y=(1e-18, 1e3))]
+        right.bound(np.arange(2, 41), self.limit, "rest of the features").limits(y=(1e-18, 1e3))
+        return [left.series(self.nodes, self.errors), right]

@@ -1,3 +1,5 @@
+from itertools import product
+
 from headway.lab.kit import (
     Checks,
     Experiment,
@@ -60,15 +62,13 @@ class StoneWeierstrassClosure(Experiment):
     span = param(24, "units of the largest span that is fitted", least=16, most=40, small=16)
 
     def measure(self, rng: Generator) -> Checks:
-        gaps, sizes = {"cosine": [], "exponential": []}, []
-        for (name, sigma, factor), d in [(u, d) for u in (("cosine", np.cos, 2), ("exponential", np.exp, 1)) for d in range(1, self.dimensions + 1)]:
-            x = rng.uniform(-1, 1, (self.points, d))
-            for m, k in [(m, k) for m in self.units for k in self.units]:
-                f, g = random_units(sigma, m, d, rng), random_units(sigma, k, d, rng)
-                product, both = multiply(f, g), f(x) * g(x)
-                gaps[name].append(np.max(np.abs(product(x) - both)) / max(1.0, np.max(np.abs(both))))
-                sizes.append(product.c.size - factor * m * k)
-        yield headline(close("net of the product minus the product", list(gaps.values()), np.zeros((2, len(sizes) // 2)), 1e-12))
+        gaps, sizes = [], []
+        for sigma, d, m, k in product((np.cos, np.exp), range(1, self.dimensions + 1), self.units, self.units):
+            x, f, g = rng.uniform(-1, 1, (self.points, d)), random_units(sigma, m, d, rng), random_units(sigma, k, d, rng)
+            net, both = multiply(f, g), f(x) * g(x)
+            gaps.append(np.max(np.abs(net(x) - both)) / max(1.0, np.max(np.abs(both))))
+            sizes.append(net.c.size - (2 if sigma is np.cos else 1) * m * k)
+        yield headline(close("net of the product minus the product", gaps, np.zeros(len(gaps)), 1e-12))
         yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", np.array(sizes), np.zeros(len(sizes), dtype=int))
         x, y = rng.uniform(-1, 1, (2, self.points, self.dimensions))
         one = RidgeNet(np.cos, np.zeros((1, self.dimensions)), np.zeros(1), np.ones(1))
@@ -79,6 +79,14 @@ class StoneWeierstrassClosure(Experiment):
         self.sizes = np.array([2, 4, 8, *range(12, self.span + 1, 4)])
         self.errors = {name: np.array([minimax(waves(m), f(T))[0] for m in self.sizes]) for name, f in TARGETS.items()}
         yield at_most(f"best fits by {self.sizes[-1] + 1} cosines, at 201 points", {k: e[-1] for k, e in self.errors.items()}, NEAR)
+        k = np.arange(self.span + 1)
+        self.floors = {
+            "sin x": ("cos kx cannot tell x from -x", minimax(np.cos(k * T[:, None]), np.sin(T))[0]),
+            "cos x": ("every e^{kx/4} - 1 is 0 at 0", minimax(np.exp(k[1:7] * T[:, None] / 4) - 1, np.cos(T))[0]),
+            "|x|": ("{1, x} is not closed under products", minimax(T[:, None] ** np.arange(2), np.abs(T))[0]),
+        }
+        floors = [floor for _, floor in self.floors.values()]
+        yield close("best fits without separation, with a zero, not closed", floors, [math.sin(1), 1, 0.5], 1e-7)
         s, N = 2.0**-8, self.span
         t = (np.arange(N + 1) + 0.5) / (N + 1)  # centres of N + 1 disjoint intervals that contain t ± s
         second = bent(lambda x: np.maximum(x, 0) ** 2, t, s) / (2 * s * s)
@@ -96,17 +104,11 @@ class StoneWeierstrassClosure(Experiment):
         self.pair = [random_units(np.cos, 3, 1, rng) for _ in range(2)]
 
     def control(self, rng: Generator) -> Checks:
-        k = np.arange(self.span + 1)
-        self.floors = {
-            "sin x": ("cos kx cannot tell x from -x", minimax(np.cos(k * T[:, None]), np.sin(T))[0]),
-            "cos x": ("every e^{kx/4} - 1 is 0 at 0", minimax(np.exp(k[1:7] * T[:, None] / 4) - 1, np.cos(T))[0]),
-            "|x|": ("{1, x} is not closed under products", minimax(T[:, None] ** np.arange(2), np.abs(T))[0]),
-        }
         for name, (why, floor) in self.floors.items():
             yield because(why, at_most(f"best fit of {name}", floor, NEAR))
-        both = np.concatenate([T, [-1e-12]])
-        k = np.column_stack([np.cos(j * both * math.pi / 2 + p) for j in range(self.span // 2) for p in (0, 1)])
-        yield because("a step is not continuous", at_most("best fit of 1{x >= 0} by cosines", minimax(k, (both >= 0) * 1.0)[0], NEAR))
+        both = np.append(T, -1e-12)
+        cosines = np.column_stack([np.cos(j * both * math.pi / 2 + p) for j in range(self.span // 2) for p in (0, 1)])
+        yield because("a step is not continuous", at_most("best fit of a step", minimax(cosines, (both >= 0) * 1.0)[0], NEAR))
 
     def plots(self) -> list[Panel]:
         (f, g), t = self.pair, np.linspace(-3, 3, 400)[:, None]
