@@ -1,64 +1,21 @@
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    published,
-    slope,
+from headway.lab.checks import at_most, because, close, equal, headline, published, slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
+from headway.lab.tools.curves import Curve, bend, root
+from headway.lab.tools.fejer import (
+    bend_coefficients,
+    circle_net,
+    cosine_net,
+    fejer,
+    root_coefficients,
+    sharp,
+    square_wave,
 )
-from headway.lab.tools.curves import Curve, Function, bend, root
 from headway.lab.tools.nets import RidgeNet
 
 CENTRE, GIBBS = 0.3, 0.0894898722  # overshoot (1/π) ∫_0^π sin(t)/t dt - 1/2, of the jump
 BEND, ROOT = bend(1, CENTRE), root()
-
-
-def coefficients(f: Curve, n: int) -> np.ndarray:
-    """a_k of f = Σ a_k cos kπx on [0, 1]: those of |x - c| in closed form, those of √x by Fresnel's integral S."""
-    from scipy.special import fresnel
-
-    k = np.arange(1, n + 1)
-    if f is ROOT:
-        return np.append(2 / 3, -2 / (k * np.pi) * fresnel(np.sqrt(2 * k))[0] / np.sqrt(2 * k))
-    w = k * np.pi
-    return np.append((CENTRE**2 + (1 - CENTRE) ** 2) / 2, 2 * (1 + np.cos(w) - 2 * np.cos(w * CENTRE)) / w**2)
-
-
-def fejer(a: np.ndarray) -> np.ndarray:
-    """The coefficients times 1 - k/(n+1): the mean of the first n + 1 partial sums."""
-    return a * (1 - np.arange(a.size) / a.size)
-
-
-def cosine_net(a: np.ndarray) -> RidgeNet:
-    """Σ_k a_k cos(kπx), n + 1 units."""
-    return RidgeNet(np.cos, np.arange(a.size)[:, None] * np.pi, np.zeros(a.size), a)
-
-
-def circle_net(n: int) -> RidgeNet:
-    """Fejér's mean of the distance to 0.3 on the circle of length 2π, with cosines and sines: 2n + 1 units."""
-    k = np.arange(1, n + 1)
-    a = fejer(np.append(np.pi / 2, -4 / np.pi / k**2 * (k % 2)))
-    w, phase = np.concatenate([[0.0], k, k])[:, None], np.repeat([0.0, -np.pi / 2], [n + 1, n])  # cos(kx - π/2) = sin kx
-    return RidgeNet(np.cos, w, phase, np.concatenate([a[:1], a[1:] * np.cos(CENTRE * k), a[1:] * np.sin(CENTRE * k)]))
-
-
-def worst(n: int) -> float:
-    """σ_n|t| at 0, the sharp constant for Lipschitz functions of period 2π: π/2 - (4/π) Σ_{odd k <= n} (1 - k/(n+1)) / k²."""
-    k = np.arange(1, n + 1, 2)
-    return float(np.pi / 2 - 4 / np.pi * np.sum((1 - k / (n + 1)) / k**2))
-
-
-def square_wave(n: int) -> np.ndarray:
-    """b_k of sign(sin x) = Σ b_k sin kx."""
-    return np.append(0.0, np.arange(1, n + 1) % 2 * 4 / np.pi / np.arange(1, n + 1))
+COEFFICIENTS = {BEND: lambda n: bend_coefficients(CENTRE, n), ROOT: root_coefficients}
 
 
 def sup_error(f: Curve, net: RidgeNet) -> float:
@@ -67,14 +24,6 @@ def sup_error(f: Curve, net: RidgeNet) -> float:
         return certified_sup(lambda x: net(x[:, None]) - f(x), 2.0, 0, 1, rtol=0.02).high
     steepest = 2 * float(np.sum(np.abs(net.c) * net.w[:, 0])) + 1
     return certified_sup(lambda s: net((s * s)[:, None]) - s, steepest, 0, 1, rtol=0.2).high
-
-
-def quadrature(f: Function, n: int) -> np.ndarray:
-    """The same coefficients by scipy."""
-    from scipy.integrate import quad
-
-    parts = [quad(f, 0, 1, weight="cos", wvar=k * np.pi, epsabs=1e-11, limit=500)[0] for k in range(n + 1)]
-    return np.array(parts) * np.append(1, np.full(n, 2))
 
 
 class CosNetApprox(Experiment):
@@ -102,21 +51,19 @@ class CosNetApprox(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         n, law = np.array(self.orders), 0.5 + np.log(np.array(self.orders) + 1)
-        nets = {f: [cosine_net(fejer(coefficients(f, k))) for k in self.orders] for f in (BEND, ROOT)}
+        nets = {f: [cosine_net(fejer(a(k))) for k in self.orders] for f, a in COEFFICIENTS.items()}
         self.errors = {f.name: np.array([sup_error(f, net) for net in made]) for f, made in nets.items()}
-        self.bounds, sharp = {BEND.name: law / (n + 1), ROOT.name: 8 / 3 / np.sqrt(n + 1)}, np.array([worst(k) for k in n])
+        self.bounds, best = {BEND.name: law / (n + 1), ROOT.name: 8 / 3 / np.sqrt(n + 1)}, np.array([sharp(k) for k in n])
         yield headline(at_most("sup |σ_n f - f| against the bound", self.errors, self.bounds))
-        yield at_most("|x - 0.3|: against the sharp bound σ_n|t|(0) / π", self.errors[BEND.name], sharp / np.pi)
-        yield at_most("the sharp bound against π(½ + ln(n+1)) / (n+1)", sharp, np.pi * law / (n + 1))
+        yield at_most("|x - 0.3|: against the sharp bound σ_n|t|(0) / π", self.errors[BEND.name], best / np.pi)
+        yield at_most("the sharp bound against π(½ + ln(n+1)) / (n+1)", best, np.pi * law / (n + 1))
         falls = {name: e[1:] / e[:-1] for name, e in self.errors.items()}
         yield at_most("each error over the one before", falls, 1.0, kind="EXACT")
         yield slope("|x - 0.3|: error over ½ + ln(n+1), in n", n, self.errors[BEND.name] / law, -1, 0.1)
-        found = [[coefficients(f, 8) for f in nets], [quadrature(f, 8) for f in nets]]
-        yield close("coefficients against scipy's quadrature", *found, 1e-8)
-        wave = [circle_net(k) for k in self.orders]
+        wave = [circle_net(CENTRE, k) for k in self.orders]
         sizes = np.array([[f.c.size for f in nets[ROOT]], [g.c.size for g in wave]])
         yield equal("units: n + 1 cosines, 2n + 1 on the circle", sizes, np.stack([n + 1, 2 * n + 1]))
-        yield close("distance on the circle: error at its kink is sharp", [net(np.array([CENTRE])) for net in wave], sharp)
+        yield close("distance on the circle: error at its kink is sharp", [net(np.array([CENTRE])) for net in wave], best)
         top = np.pi / (self.jump + 1)  # the first maximum of the partial sum: its derivative is sin((n+1)x) / sin x up to a factor
         self.over = (float(np.sin(np.arange(self.jump + 1) * top) @ square_wave(self.jump)) - 1) / 2
         yield published(f"step, partial sum of order {self.jump}: overshoot (Gibbs)", self.over, GIBBS, 1e-3)

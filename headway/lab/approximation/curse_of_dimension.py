@@ -1,20 +1,7 @@
 from itertools import combinations, product
 
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    slope,
-)
+from headway.lab.checks import at_least, at_most, because, equal, headline, slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.tools.lipschitz import SIDES, cell_error, centres, ring, tents
 from headway.lab.tools.minimax import minimax
 

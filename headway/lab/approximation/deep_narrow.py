@@ -1,17 +1,5 @@
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.checks import at_least, at_most, because, close, equal, headline
+from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet, add, hinges, random_net
 
@@ -63,7 +51,8 @@ class DeepNarrow(Experiment):
     def measure(self, rng: Generator) -> Checks:
         gaps, both, widths, depths = [], [], [], []
         for d in self.dimensions:
-            x, planes = rng.random((self.points, d)), [(rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes)) for _ in range(2)]
+            x = rng.random((self.points, d))
+            planes = [(rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes)) for _ in range(2)]
             f, g = (maximum(a, b) for a, b in planes)
             exact = [np.max(x @ a.T + b, axis=1) for a, b in planes]
             gaps.append(np.max(np.abs(f(x)[:, 0] - exact[0])))

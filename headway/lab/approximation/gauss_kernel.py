@@ -1,39 +1,11 @@
-from scipy.special import gammaln
-
-from headway.lab.checks import loglog_slope
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
+from headway.lab.checks import at_most, because, close, headline, loglog_slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
 from headway.lab.tools.curves import Function, sine
+from headway.lab.tools.kernels import chebyshev, gaussian, gaussian_features, gaussian_ridge, gaussian_tail
 
 SMOOTH = {10: 1.2e-2, 20: 9.6e-5, 30: 1.1e-7}  # largest error for sin 5x by number of nodes, γ = 10, λ = 1e-12
 KINK = {10: 0.127, 20: 0.048, 30: 0.033}  # for |x|
 SINE = sine(5)
-
-
-def kernel(x: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
-    return np.exp(-gamma * (x[:, None] - z) ** 2)
-
-
-def phi(x: np.ndarray, K: int, gamma: float) -> np.ndarray:
-    """φ_k(x) = e^{-γx²} sqrt((2γ)^k / k!) x^k for k = 0 … K."""
-    k = np.arange(K + 1)
-    return np.exp(-gamma * x[:, None] ** 2 + (k * np.log(2 * gamma) - gammaln(k + 1)) / 2) * x[:, None] ** k
-
-
-def bound(K: np.ndarray, t: float) -> np.ndarray:
-    """t^{K+1} / (K+1)! / (1 - t/(K+2)) where K + 2 > t."""
-    return np.exp((K + 1) * np.log(t) - gammaln(K + 2)) / (1 - t / (K + 2))
-
-
-def chebyshev(n: int) -> np.ndarray:
-    return np.cos((np.arange(n) + 0.5) * np.pi / n)
-
-
-def ridge(f: Function, n: int, gamma: float, penalty: float) -> tuple[Function, float]:
-    """Kernel ridge regression at n Chebyshev nodes of [-1, 1], and its norm in the kernel's space."""
-    x = chebyshev(n)
-    gram = kernel(x, x, gamma)
-    weights = np.linalg.solve(gram + penalty * np.eye(n), f(x))
-    return lambda t: kernel(t, x, gamma) @ weights, float(np.sqrt(weights @ gram @ weights))
 
 
 def on_grid(fit: Function, f: Function, points: int = 4001) -> float:
@@ -71,18 +43,18 @@ class GaussKernel(Experiment):
 
         K, x, series, tails, rest, self.tails = np.arange(self.truncations + 1), rng.uniform(-1, 1, 60), [], [], {}, {}
         for gamma in self.shapes:
-            terms, edge, name = phi(x, 90, gamma), phi(np.ones(1), 90, gamma)[0] ** 2, f"γ = {gamma:g}"
-            series.append(np.max(np.abs(terms @ terms.T - kernel(x, x, gamma))))
+            terms, edge, name = gaussian_features(x, 90, gamma), gaussian_features(np.ones(1), 90, gamma)[0] ** 2, f"γ = {gamma:g}"
+            series.append(np.max(np.abs(terms @ terms.T - gaussian(x, x, gamma))))
             self.tails[name] = np.array([edge[k + 1 :].sum() for k in K])  # the remainder at x = z = 1, without cancellation
             tails.append(np.max(np.abs(self.tails[name] / poisson.sf(K, 2 * gamma) - 1)))
             rest[name] = [np.max(np.abs(terms[:, k + 1 :] @ terms[:, k + 1 :].T)) for k in K]
         yield close("ninety features minus the kernel", series, np.zeros(len(series)))
         yield close("remainder at x = z = 1 over scipy's Poisson tail, minus 1", tails, np.zeros(len(tails)), 1e-9)
         yield at_most("remainder at other points against that at x = z = 1", rest, self.tails)
-        found, limits = {name: tail[7:] for name, tail in self.tails.items()}, [bound(K[7:], 2 * gamma) for gamma in self.shapes]
+        found, limits = {name: tail[7:] for name, tail in self.tails.items()}, [gaussian_tail(K[7:], 2 * gamma) for gamma in self.shapes]
         yield headline(at_most(f"remainder against the bound, K = 7 … {K[-1]}", found, limits))
         x, k = chebyshev(40), np.arange(1, 40)
-        self.spectrum, feature = np.linalg.eigvalsh(kernel(x, x, self.gamma))[::-1], phi(x, 150, self.gamma)
+        self.spectrum, feature = np.linalg.eigvalsh(gaussian(x, x, self.gamma))[::-1], gaussian_features(x, 150, self.gamma)
         self.limit = np.array([np.sum(feature[:, j:] ** 2) for j in k])  # the trace of the rest after j features
         yield at_most("eigenvalue j + 1 of a Gram matrix against that rest", self.spectrum[1:], self.limit)
         sizes = {*self.nodes, 10, 20, 30}
@@ -94,23 +66,23 @@ class GaussKernel(Experiment):
                 yield close(f"{name}: errors over published ones, n = 10, 20, 30", ratio, np.ones(3), 0.05)
         first, last = (loglog_slope(pair, [fits["sin 5x"][n] for n in pair])[0] for pair in ((10, 20), (20, 30)))
         yield at_most("sin 5x: slope from n = 20 to 30 against that from 10 to 20", last, first)
-        fit, norm = ridge(SINE, 30, self.gamma, self.ridge)
+        fit, norm = gaussian_ridge(SINE, 30, self.gamma, self.ridge)
         certified = on_grid(fit, SINE, 80_001) + (2 / 80_000) ** 2 / 8 * (np.sqrt(12) * self.gamma * norm + 25)
         yield at_most("sin 5x, n = 30: sup error, certified", certified, 1e-6)
 
     def fit(self, f: Function, n: int) -> Function:
-        return ridge(f, n, self.gamma, self.ridge)[0]
+        return gaussian_ridge(f, n, self.gamma, self.ridge)[0]
 
     def control(self, rng: Generator) -> Checks:
         yield because("|x| is not smooth", at_most("|x|, n = 30: largest error", on_grid(self.fit(np.abs, 30), np.abs), 1e-6))
         x = chebyshev(30)
-        few = np.linalg.lstsq(phi(x, 5, self.gamma), SINE(x), rcond=None)[0]
-        error = on_grid(lambda s: phi(s, 5, self.gamma) @ few, SINE)
+        few = np.linalg.lstsq(gaussian_features(x, 5, self.gamma), SINE(x), rcond=None)[0]
+        error = on_grid(lambda s: gaussian_features(s, 5, self.gamma) @ few, SINE)
         yield because("only six of the features are used", at_most("sin 5x, n = 30: largest error", error, 1e-6))
 
     def resolution(self, rng: Generator) -> Checks:
         g, K = self.shapes[-1], np.arange(7, self.truncations + 1)
-        yield at_most("the bound with t = γR² in place of 2γR²", self.tails[f"γ = {g:g}"][7:], bound(K, g))
+        yield at_most("the bound with t = γR² in place of 2γR²", self.tails[f"γ = {g:g}"][7:], gaussian_tail(K, g))
 
     def plots(self) -> list[Panel]:
         left = Panel(f"Smooth is fast, γ = {self.gamma:g}", "nodes n", "largest error on 4001 points", log="xy")

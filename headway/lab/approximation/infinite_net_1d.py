@@ -1,58 +1,10 @@
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from headway.lab import style
 from headway.lab.certified import certified_sup
 from headway.lab.checks import at_most, because, headline, mean_is, printed, share_is, slope
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.relu_net import hinges
-from headway.lab.tools.curves import Curve, Function, power, sine
 from headway.lab.tools.staircase import Staircase
-
-X = (np.arange(400) + 0.5) / 400  # where squared errors are averaged
-Draw = tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Target:
-    """g with g(0) = 0, its derivatives, and how to draw b ~ |g'|/V from a uniform u (with the sign of g' there)."""
-
-    curve: Curve
-    slope: Function
-    second: Function
-    V: float  # ∫ |g'|
-    draw: Callable[[np.ndarray], Draw]
-
-    def random(self, m: int, repetitions: int, rng: Generator) -> Draw:
-        """Places and jumps ±V/m of m random thresholds, one row for each repetition; sorted."""
-        b, sign = self.draw(np.sort(rng.random((repetitions, m)), axis=1))
-        return b, sign * self.V / m
-
-    def sup_errors(self, b: np.ndarray, jumps: np.ndarray) -> np.ndarray:
-        """sup |g - ĝ| of each repetition, exact: next to every jump, at the turns of g, and at 1."""
-        after, g = np.cumsum(jumps, axis=1), self.curve(b)
-        worst = np.max(np.maximum(np.abs(g - after), np.abs(g - after + jumps)), axis=1)
-        for t in (*self.curve.turns, 1.0):
-            worst = np.maximum(worst, np.abs(self.curve(np.array(t)) - np.sum(jumps * (b <= t), axis=1)))
-        return worst
-
-
-def at_points(b: np.ndarray, jumps: np.ndarray) -> np.ndarray:
-    """ĝ at the points X, one row for each repetition."""
-    cell = np.minimum(np.ceil(b * X.size - 0.5), X.size).astype(int) + (X.size + 1) * np.arange(len(b))[:, None]
-    return np.cumsum(np.bincount(cell.ravel(), jumps.ravel(), len(b) * (X.size + 1)).reshape(len(b), -1), axis=1)[:, :-1]
-
-
-def sine_draw(u: np.ndarray) -> Draw:
-    """∫_0^θ |cos| = 2k + sin(θ - kπ) for θ within π/2 of kπ; θ = 6b runs over [0, 6]."""
-    s = u * (4 + math.sin(6 - 2 * math.pi))
-    k = np.floor((s + 1) / 2)
-    return (k * math.pi + np.arcsin(np.clip(s - 2 * k, -1, 1))) / 6, 1 - 2 * (k % 2)
-
-
-V6 = 4 + math.sin(6 - 2 * math.pi)
-SINE = Target(sine(6), lambda x: 6 * np.cos(6 * x), lambda x: -36 * np.sin(6 * x), V6, sine_draw)
-SQUARE = Target(power(2), lambda x: 2 * x, lambda x: np.full_like(x, 2.0), 1.0, lambda u: (np.sqrt(u), np.ones_like(u)))
+from headway.lab.tools.thresholds import SINE, SQUARE, V6, X, at_points
 
 
 class InfiniteNet1D(Experiment):
@@ -83,17 +35,17 @@ class InfiniteNet1D(Experiment):
             g, zero = f.curve, float(f.slope(np.zeros(1))[0])
             for x in (0.2, 0.5, 1.0):
                 whole.append(quad(f.slope, 0, x)[0] - g(np.array(x)))
-                whole.append(quad(lambda b, x=x: (x - b) * f.second(np.array(b)), 0, x)[0] + zero * x - g(np.array(x)))  # noqa: B023
+                whole.append(quad(lambda b, x=x, f=f: (x - b) * f.second(np.array(b)), 0, x)[0] + zero * x - g(np.array(x)))
             middles = [(np.arange(m) + 0.5) / m for m in self.sizes]
             steps = [Staircase(np.append(0.0, f.slope(b) / b.size), np.append(0.0, b)).sup_error(g) for b in middles]
             nets = [hinges(b, f.second(b) / b.size, zero) for b in middles]  # the slope of the difference is at most max |g''| / m
-            bend = float(np.max(np.abs(f.second(np.linspace(0, 1, 201))))) * 1.01
-            ramps = [certified_sup(lambda x, n=n: g(x) - n.at(x), bend / m, 0.0, 1.0, 0.01).high for n, m in zip(nets, self.sizes, strict=True)]  # noqa: B023
+            d = [lambda x, n=n, g=g: g(x) - n.at(x) for n in nets]
+            ramps = [certified_sup(e, f.largest / m, 0.0, 1.0, 0.01).high for e, m in zip(d, self.sizes, strict=True)]
             self.nodes[g.name] = (np.array(steps), np.array(ramps))
             yield slope(f"{g.name}: thresholds at m nodes, sup error", self.sizes, steps, -1.0, 0.1)
             yield slope(f"{g.name}: ReLU at m nodes, sup error", self.sizes, ramps, -2.0, 0.1)
         yield at_most("both integrals give g back (scipy), x = 0.2, 0.5, 1", np.abs(whole), 1e-10, kind="EXACT")
-        self.ensemble = at_points(*SINE.random(self.sizes[1], 12, rng))
+        self.ensemble = at_points(*SINE.draw(self.sizes[1], 12, rng))
 
     def sample(self, rng: Generator) -> Checks:
         from scipy.stats import kstwo
@@ -101,15 +53,13 @@ class InfiniteNet1D(Experiment):
         m, errors, bounds = np.array(self.sizes), {}, []
         for f, share in ((SINE, 1.0), (SQUARE, 0.25)):
             g, values = f.curve, f.curve(X)
-            nets = [f.random(k, self.repetitions, rng) for k in self.sizes]
+            nets = [f.draw(k, self.repetitions, rng) for k in self.sizes]
             mse = np.array([np.mean((at_points(*net) - values) ** 2, axis=1) for net in nets])
             sup = np.array([f.sup_errors(*net) for net in nets])
             self.mse[g.name].append(mse.mean(axis=1))
             errors[g.name] = mse.mean(axis=1)
             bounds.append(share * f.V**2 / m)
-            total = np.abs(np.diff(g(np.sort(np.concatenate([[0.0], g.turns[g.turns < 1], X]))))).cumsum()  # F at turns and points
-            F = total[np.searchsorted(np.sort(np.append(g.turns[g.turns < 1], X)), X)]
-            yield mean_is(f"{g.name}: m times the mean squared error, all m", mse * m[:, None], float(np.mean(f.V * F - values**2)))
+            yield mean_is(f"{g.name}: m times the mean squared error, all m", mse * m[:, None], f.variance())
             yield slope(f"{g.name}: mean sup error in m", m, sup.mean(axis=1), -0.5, 0.1)
         yield headline(at_most("mean squared error against V²/m, for x² V²/(4m)", errors, bounds))
         t = np.sqrt(math.log(20) / (2 * m))  # 2 exp(-2mt²) = 0.1
@@ -123,14 +73,14 @@ class InfiniteNet1D(Experiment):
         V = np.cumsum(np.abs(np.diff(np.sin(u) / u)))
         near = float(V[np.searchsorted(u, 100.0) - 1])
         yield printed(at_most("x² sin(1/x²): V on [0.01, 1] is V on [0.1, 1]", float(V[-1]), 1.01 * near), "A9")
-        drawn = [SINE.random(m, 20, rng) for m in self.sizes]
+        drawn = [SINE.draw(m, 20, rng) for m in self.sizes]
         errors = [float(np.mean((at_points(b, np.abs(jumps)) - np.sin(6 * X)) ** 2)) for b, jumps in drawn]
         yield because("the weights lack the sign of g'", slope("sin 6x: mean squared error in m", self.sizes, errors, -1, 0.1))
 
     def plots(self) -> list[Panel]:
         m, left = np.array(self.sizes), Panel("Random staircases around sin 6x", "x", "value")
         left.custom(lambda axes: axes.plot(X, self.ensemble.T, color=style.BLUE, linewidth=0.7, alpha=0.6, label="_"))
-        left.target(X, np.sin(6 * X), "sin 6x").note(0.05, -1.55, f"{m[1]} thresholds, 12 draws")
+        left.target(X, np.sin(6 * X), "sin 6x").note(0.42, 1.1, f"{m[1]} thresholds, 12 draws")
         right = Panel("Random units err like 1/m, nodes less", "units m", "squared error", log="xy")
         right.series(m, {f"random, {name}": np.mean(found, axis=0) for name, found in self.mse.items()})
         right.bound(m, V6**2 / m, "V²/m, sin 6x").bound(m, 0.25 / m, "V²/(4m), x²")

@@ -1,54 +1,9 @@
 from headway.lab.checks import at_least, at_most, because, headline, mean_is, slope
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.tools.features import cosines, learnt_cosine, matching_pursuit, residuals
 
 M = np.array([20, 40, 80, 160, 320, 640])  # dimensions of fixed spaces, and units of the Gaussian
 WIDE = 10  # dimension of the Gaussian
-
-
-def cosines(x: np.ndarray, count: int, spread: float, rng: Generator) -> np.ndarray:
-    """cos(<w_j, x> + b_j), w_j ~ N(0, spread² I), b_j uniform; single precision, as errors below 1e-6 are of no interest here."""
-    w, b = rng.normal(0, spread, (count, x.shape[1])), rng.uniform(0, 2 * math.pi, count)
-    return np.cos((x @ w.T + b).astype(np.float32))
-
-
-def fixed(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Mean squared residual of y after projection on the first 1, 2, ... columns."""
-    q, _ = np.linalg.qr(columns.astype(float))
-    return np.maximum(y @ y - np.cumsum((q.T @ y) ** 2), 0) / y.size
-
-
-def matching_pursuit(columns: np.ndarray, y: np.ndarray, steps: int) -> np.ndarray:
-    """Orthogonal matching pursuit: take the column that correlates most with the residual, project again."""
-    size = np.linalg.norm(columns, axis=0)
-    basis, rest, errors = np.zeros((steps, y.size)), y.astype(float), []
-    for i in range(steps):
-        v = columns[:, int(np.argmax(np.abs(rest.astype(np.float32) @ columns) / size))].astype(float)
-        for _ in range(2):  # twice, so that rounding does not matter
-            v = v - (basis[:i] @ v) @ basis[:i]
-        basis[i] = v / max(np.linalg.norm(v), 1e-12)
-        rest = rest - (basis[i] @ rest) * basis[i]
-        errors.append(rest @ rest / y.size)
-    return np.array(errors)
-
-
-def learn(target: np.ndarray, x: np.ndarray, rng: Generator) -> float:
-    """Squared error over the variance of one unit a cos(<w, x> + b), learnt by least squares from random starts.
-
-    On the whole cube the error has many minima. It is learnt near 0 first, where the target has few waves, then on larger cubes.
-    """
-    from scipy.optimize import least_squares
-
-    near, best = x[: 40 * x.shape[1]], math.inf
-    for _ in range(20):
-        p = np.concatenate([rng.normal(size=x.shape[1]), [0.0, 1.0]])
-        for side in (0.1, 0.3, 1.0):
-            z, y = side * near, np.cos(side * near @ target)
-            p = least_squares(lambda p, z=z, y=y: p[-1] * np.cos(z @ p[:-2] + p[-2]) - y, p, method="lm").x
-        y = np.cos(x @ target)
-        best = min(best, float(np.mean((p[-1] * np.cos(x @ p[:-2] + p[-2]) - y) ** 2) / y.var()))
-        if best < 1e-20:
-            break
-    return best
 
 
 def no_space_is_better(d: int, m: int) -> float:
@@ -111,8 +66,8 @@ class LinearVsNonlinear(Experiment):
             x, w = rng.uniform(-1, 1, (self.points, d)), rng.normal(size=d)
             w *= self.norm / np.linalg.norm(w)
             y, columns = np.cos(x @ w), cosines(x, max(self.candidates, self.features), self.spread, rng)
-            learnt[f"d = {d}"] = learn(w, x, rng)
-            random, best = fixed(columns[:, : self.features], y) / y.var(), matching_pursuit(columns, y, self.chosen) / y.var()
+            learnt[f"d = {d}"] = learnt_cosine(w, x, rng) / y.var()
+            random, best = residuals(columns[:, : self.features], y) / y.var(), matching_pursuit(columns, y, self.chosen) / y.var()
             self.curves.setdefault(("random", d), []).append(random)
             self.curves.setdefault(("greedy", d), []).append(best)
             shares.append(random[-1])
@@ -138,12 +93,13 @@ class LinearVsNonlinear(Experiment):
         d = self.dimensions[-1]
         x, w = rng.uniform(-1, 1, (self.points, d)), rng.normal(size=d)
         y = np.cos(x @ w * (self.norm / np.linalg.norm(w)))
-        told = fixed(np.append(y[:, None], cosines(x, 9, self.spread, rng), axis=1), y)[-1] / y.var()
+        told = residuals(np.append(y[:, None], cosines(x, 9, self.spread, rng), axis=1), y)[-1] / y.var()
         yield because("the space was chosen after the target", at_least(f"ten features, d = {d}: error / variance", told, 0.5))
         line = rng.uniform(-1, 1, (self.points, 1))
         y = np.cos(self.norm * line[:, 0])
-        share = fixed(cosines(line, self.features, self.spread, rng), y)[-1] / y.var()
-        yield because("on a line all directions are the same", at_least(f"{self.features} random cosines, d = 1: error / variance", share, 0.5))
+        share = residuals(cosines(line, self.features, self.spread, rng), y)[-1] / y.var()
+        check = at_least(f"{self.features} random cosines, d = 1: error / variance", share, 0.5)
+        yield because("on a line all directions are the same", check)
 
     def plots(self) -> list[Panel]:
         left = Panel("Fixed cosines fail in high dimension", "features M", "squared error / variance", log="xy")
@@ -151,8 +107,10 @@ class LinearVsNonlinear(Experiment):
             random, greedy = (np.maximum(np.mean(self.curves[s, d], axis=0), 1e-8) for s in ("random", "greedy"))
             left.curve(np.arange(1, random.size + 1), random, f"random, d = {d}")
             if d == self.dimensions[-1]:
-                left.control(np.arange(1, greedy.size + 1), greedy, f"greedy, d = {d}")
+                some = np.unique(np.geomspace(1, greedy.size, 9).astype(int))
+                left.control(some, greedy[some - 1], f"greedy, d = {d}")
         left.points([1], [1e-8], "one adapted unit: below 1e-12", size=60)
-        right = Panel("Adapted units do not feel d", "units or dimension M", "squared error", log="xy")
+        right = Panel("Adapted units do not feel d (C = 1)", "units or dimension M", "squared error", log="xy")
         right.series(M, {f"any space, d = {d}": width**2 for d, width in self.widths.items()})
-        return [left, right.series(M, self.adapted, f"adapted, d = {WIDE}")]
+        C = math.sqrt(2) * math.gamma((WIDE + 1) / 2) / math.gamma(WIDE / 2)  # Barron's constant of the Gaussian
+        return [left, right.series(M, self.adapted / C**2, f"adapted, d = {WIDE}")]

@@ -1,18 +1,6 @@
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-)
+from headway.lab.checks import at_most, because, close, equal, headline
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.tools.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value
 
 STEP = (Term(lambda x: (x >= 1 / math.pi).astype(float), (1 / math.pi, float(np.nextafter(1 / math.pi, 0))), 3.0),)

@@ -1,40 +1,15 @@
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-)
-from headway.lab.tools.multiindex import exponents, monomials, multinomial
-
-
-def phi(x: np.ndarray, k: int, weighted: bool = True) -> np.ndarray:
-    """φ_a(x) = sqrt(multinomial(a)) x^a for a_0 + … + a_d = k; a_0 belongs to the constant 1."""
-    a = exponents(x.shape[1] + 1, k)
-    return monomials(x, np.array(a)[:, 1:]) * (np.sqrt([multinomial(e) for e in a]) if weighted else 1)
-
-
-def kernel(x: np.ndarray, z: np.ndarray, k: float) -> np.ndarray:
-    return (1 + x @ z.T) ** k
+from headway.lab.checks import at_least, at_most, because, close, equal, headline
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.tools.features import residual
+from headway.lab.tools.kernels import polynomial as kernel
+from headway.lab.tools.kernels import polynomial_features as phi
+from headway.lab.tools.multiindex import exponents, multinomial
 
 
 def rank(gram: np.ndarray) -> int:
     """Eigenvalues above rounding: the number of points times the largest, times the precision."""
     values = np.linalg.eigvalsh(gram)
     return int(np.sum(values > len(gram) * values[-1] * np.finfo(float).eps))
-
-
-def residual(features: np.ndarray, y: np.ndarray) -> float:
-    """Mean square of what least squares leaves."""
-    return float(np.mean((y - features @ np.linalg.lstsq(features, y, rcond=None)[0]) ** 2))
 
 
 class PolyKernel(Experiment):

@@ -1,19 +1,5 @@
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    slope,
-)
+from headway.lab.checks import at_least, at_most, because, close, equal, headline, slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.pwl1d import Pwl
 from headway.lab.tools.curves import Curve, Function, bend, power, root, sine, step
 from headway.lab.tools.minimax import minimax

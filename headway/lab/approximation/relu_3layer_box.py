@@ -1,19 +1,5 @@
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    table,
-    vacuous,
-)
+from headway.lab.checks import at_least, at_most, because, close, equal, headline, table, vacuous
+from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
 from headway.lab.tools.box_net import Integral, evaluate, quadrature, separate, shared, vertex_error
 from headway.lab.tools.boxes import middles

@@ -1,34 +1,10 @@
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
-)
+from headway.lab.checks import at_most, because, close, equal, headline, printed
+from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
-from headway.lab.tools.curves import Curve, Function, bend, root, sine, step
+from headway.lab.tools.curves import Curve, Function, bend, cantor, root, sine, step
 
-
-def cantor(x: np.ndarray) -> np.ndarray:
-    """Cantor's function from 40 ternary digits: a digit 1 ends the number, a digit 2 counts as the binary digit 1."""
-    x, value, weight = np.clip(x, 0, 1), np.zeros(np.shape(x)), np.full(np.shape(x), 0.5)
-    for _ in range(40):
-        digit = np.minimum(np.floor(3 * x), 2)
-        value, x = value + weight * (digit > 0), 3 * x - digit
-        weight = np.where(digit == 1, 0.0, weight / 2)
-    return value
-
-
-DEVIL = Curve("Cantor's function", cantor, np.array([]), lambda h: h ** (np.log(2) / np.log(3)), lambda s: np.array([]))
-TARGETS = (sine(7), bend(1, 0.3), root(), DEVIL)
+TARGETS = (sine(7), bend(1, 0.3), root(), cantor())
 
 
 def starts(K: int, delta: float) -> np.ndarray:
@@ -114,7 +90,8 @@ class ReluBump(Experiment):
 
     def plots(self) -> list[Panel]:
         x, f, a, d = np.linspace(0, 1, 1001), TARGETS[0], self.a, self.delta
-        made = [Panel(title, "x", "value") for title in ("Two ReLUs", "Their difference is a ramp", "Two ramps make a bump", "Bumps add up")]
+        titles = ("Two ReLUs", "Their difference is a ramp", "Two ramps make a bump", "Bumps add up")
+        made = [Panel(title, "x", "value") for title in titles]
         made[0].curve(x, {"starts at a": np.maximum(x - a, 0) / d, "starts at a + δ": np.maximum(x - a - d, 0) / d})
         made[1].curve(x, ramps(np.array([a]), np.ones(1), d).at(x), "ramp").control(x, self.wrong.at(x), "as printed")
         made[2].curve(x, self.bump.at(x), "bump")

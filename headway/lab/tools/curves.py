@@ -87,6 +87,26 @@ def power(k: int) -> Curve:
     return Curve("x²" if k == 2 else f"x^{k}", lambda x: x**k, np.zeros(1), modulus, touches)
 
 
+def cantor() -> Curve:
+    """Cantor's function from 40 ternary digits: a digit 1 ends the number, a digit 2 counts as the binary digit 1.
+
+    It rises from 0 to 1 with slope 0 almost everywhere; where the slope does not exist is uncountable, so `sup_error` is not for it.
+    """
+
+    def g(x: np.ndarray) -> np.ndarray:
+        x, value, weight = np.clip(x, 0, 1), np.zeros(np.shape(x)), np.full(np.shape(x), 0.5)
+        for _ in range(40):
+            digit = np.minimum(np.floor(3 * x), 2)
+            value, x = value + weight * (digit > 0), 3 * x - digit
+            weight = np.where(digit == 1, 0.0, weight / 2)
+        return value
+
+    def touches(s: np.ndarray) -> np.ndarray:
+        raise ValueError("Cantor's function has no exact supremum here")
+
+    return Curve("Cantor's function", g, np.array([]), lambda h: h ** (math.log(2) / math.log(3)), touches)
+
+
 def step(at: float) -> Curve:
     """1{x >= at}: what no continuous function comes closer to than ½. As a turn it has both sides of its jump."""
     both = np.array([np.nextafter(at, -1), at])
