@@ -19,7 +19,7 @@ COEFFICIENTS = {BEND: lambda n: bend_coefficients(CENTRE, n), ROOT: root_coeffic
 
 
 def sup_error(f: Curve, net: RidgeNet) -> float:
-    """Certified. σ_n f is as Lipschitz as f; for √x in the variable s = √x, where σ_n f(s²) has slope at most 2 Σ |a_k| kπ."""
+    """Certified. σ_n f is as Lipschitz as f; √x is taken in s = √x, where its slope is at most 2 Σ |a_k| kπ."""
     if f is BEND:
         return certified_sup(lambda x: net(x[:, None]) - f(x), 2.0, 0, 1, rtol=0.02).high
     steepest = 2 * float(np.sum(np.abs(net.c) * net.w[:, 0])) + 1
@@ -31,15 +31,16 @@ class CosNetApprox(Experiment):
 
         σ_n f = Σ_{|k|<=n} (1 - |k|/(n+1)) f_k e^{ikx},      2n + 1 units
 
-        sup |σ_n f - f| <= ρ σ_n|t|(0) <= π ρ (½ + ln(n+1)) / (n+1)      f ρ-Lipschitz of period 2π; the first bound is attained by |t|
+        sup |σ_n f - f| <= ρ σ_n|t|(0) <= π ρ (½ + ln(n+1)) / (n+1)      f ρ-Lipschitz of period 2π; |t| attains the first
 
-    A function on [0, 1] is reflected at 0 to an even one of period 2, which is continuous: n + 1 cosines cos kπx suffice, ρ becomes ρ/π,
-    and for √x the same argument gives (8/3) / √(n+1). Partial sums without the factor overshoot a step by 8.95 % of the jump (Gibbs),
-    Fejér's means never do, since their kernel is positive.
+    A function on [0, 1] is reflected at 0 to an even one of period 2, which is continuous: n + 1 cosines cos kπx
+    suffice, ρ becomes ρ/π, and for √x the same argument gives (8/3) / √(n+1). Partial sums without the factor overshoot
+    a step by 8.95 % of the jump (Gibbs), Fejér's means never do, since their kernel is positive.
 
     Notes: A. Source: Fejér 1903, https://doi.org/10.1007/BF01447779; Zygmund 1959, Trigonometric Series, ch. III
     Assumes: f is continuous and periodic, or reflected to be so; f is Lipschitz for the rate.
-    Deviates: the slope is that of the error after dividing by ½ + ln(n+1): because of the logarithm even the sharp bound has only -0.79.
+    Deviates: the slope is that of the error after dividing by ½ + ln(n+1): because of the logarithm even the sharp
+    bound has only -0.79.
     Also: Fejér means; trigonometric approximation; Gibbs phenomenon.
     """
 
@@ -47,13 +48,19 @@ class CosNetApprox(Experiment):
     jump = param(255, "odd order n of the sums for the step", least=31, most=511, small=63)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.jump % 2 == 1, "`jump` must be odd"), (list(self.orders) == sorted(self.orders), "`orders` must increase")]
+        return [
+            (self.jump % 2 == 1, "`jump` must be odd"),
+            (list(self.orders) == sorted(self.orders), "`orders` must increase"),
+        ]
 
     def measure(self, rng: Generator) -> Checks:
         n, law = np.array(self.orders), 0.5 + np.log(np.array(self.orders) + 1)
         nets = {f: [cosine_net(fejer(a(k))) for k in self.orders] for f, a in COEFFICIENTS.items()}
         self.errors = {f.name: np.array([sup_error(f, net) for net in made]) for f, made in nets.items()}
-        self.bounds, best = {BEND.name: law / (n + 1), ROOT.name: 8 / 3 / np.sqrt(n + 1)}, np.array([sharp(k) for k in n])
+        self.bounds, best = (
+            {BEND.name: law / (n + 1), ROOT.name: 8 / 3 / np.sqrt(n + 1)},
+            np.array([sharp(k) for k in n]),
+        )
         yield headline(at_most("sup |σ_n f - f| against the bound", self.errors, self.bounds))
         yield at_most("|x - 0.3|: against the sharp bound σ_n|t|(0) / π", self.errors[BEND.name], best / np.pi)
         yield at_most("the sharp bound against π(½ + ln(n+1)) / (n+1)", best, np.pi * law / (n + 1))
@@ -63,8 +70,12 @@ class CosNetApprox(Experiment):
         wave = [circle_net(CENTRE, k) for k in self.orders]
         sizes = np.array([[f.c.size for f in nets[ROOT]], [g.c.size for g in wave]])
         yield equal("units: n + 1 cosines, 2n + 1 on the circle", sizes, np.stack([n + 1, 2 * n + 1]))
-        yield close("distance on the circle: error at its kink is sharp", [net(np.array([CENTRE])) for net in wave], best)
-        top = np.pi / (self.jump + 1)  # the first maximum of the partial sum: its derivative is sin((n+1)x) / sin x up to a factor
+        yield close(
+            "distance on the circle: error at its kink is sharp", [net(np.array([CENTRE])) for net in wave], best
+        )
+        top = np.pi / (
+            self.jump + 1
+        )  # the first maximum of the partial sum: its derivative is sin((n+1)x) / sin x up to a factor
         self.over = (float(np.sin(np.arange(self.jump + 1) * top) @ square_wave(self.jump)) - 1) / 2
         yield published(f"step, partial sum of order {self.jump}: overshoot (Gibbs)", self.over, GIBBS, 1e-3)
         mean, m = fejer(square_wave(63)), np.arange(64)
@@ -72,17 +83,25 @@ class CosNetApprox(Experiment):
         yield at_most("step, Fejér's mean of order 63: certified maximum", high, 1.0)
 
     def control(self, rng: Generator) -> Checks:
-        yield because("partial sums have no positive kernel", at_most("step: maximum of the partial sum", 1 + 2 * self.over, 1.0))
+        yield because(
+            "partial sums have no positive kernel", at_most("step: maximum of the partial sum", 1 + 2 * self.over, 1.0)
+        )
         n, k, x = self.orders[-1], np.arange(1, self.orders[-1] + 1), 1e-9
-        sawtooth = 0.5 - fejer(np.append(0.0, 1 / (np.pi * k)))[1:] @ np.sin(2 * np.pi * k * x)  # Fejér's mean of x, period 1
+        sawtooth = 0.5 - fejer(np.append(0.0, 1 / (np.pi * k)))[1:] @ np.sin(
+            2 * np.pi * k * x
+        )  # Fejér's mean of x, period 1
         check = at_most(f"x with period 1, n = {n}: error next to 0", sawtooth - x, self.bounds[BEND.name][-1])
         yield because("without reflection it jumps from 1 to 0", check)
 
     def plots(self) -> list[Panel]:
         x, b, k = np.linspace(-1, 2, 1200), square_wave(31), np.arange(32)
         left = Panel("Fejér's mean does not overshoot", "x", "value").target(x, np.sign(np.sin(x)), "step")
-        left.control(x, np.sin(x[:, None] * k) @ b, "partial sum, n = 31").curve(x, np.sin(x[:, None] * k) @ fejer(b), "Fejér's mean")
-        right = Panel("The means converge uniformly", "order n", "sup |σ_n f - f|", log="xy").series(self.orders, self.errors)
+        left.control(x, np.sin(x[:, None] * k) @ b, "partial sum, n = 31").curve(
+            x, np.sin(x[:, None] * k) @ fejer(b), "Fejér's mean"
+        )
+        right = Panel("The means converge uniformly", "order n", "sup |σ_n f - f|", log="xy").series(
+            self.orders, self.errors
+        )
         for name, bound in self.bounds.items():
             right.bound(self.orders, bound, "bound" if name == ROOT.name else "bound, |x - 0.3|")
         return [left, right]

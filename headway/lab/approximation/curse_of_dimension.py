@@ -21,8 +21,9 @@ class CurseOfDimension(Experiment):
         the 2^N functions Σ_i ±(h/2 - |x - c_i|_∞)_+ on N cells:             any two are h apart
         a linear space of dimension M < N: for one of them                   sup error >= h/2
 
-    For the last line take z ≠ 0 orthogonal to the M features at the N centres and the signs of z: every v of the space has
-    Σ_i z_i (s_i h/2 - v_i) = Σ_i |z_i| h/2. For continuous choices of fewer than N parameters it is a theorem that is not tested here.
+    For the last line take z ≠ 0 orthogonal to the M features at the N centres and the signs of z: every v of the space
+    has Σ_i z_i (s_i h/2 - v_i) = Σ_i |z_i| h/2. For continuous choices of fewer than N parameters it is a theorem that
+    is not tested here.
 
     Notes: A, B. Source: DeVore, Howard, Micchelli 1989, https://doi.org/10.1007/BF01171759
     Assumes: Lipschitz continuity is all that is known; uniform error; the space is chosen before the function.
@@ -30,8 +31,12 @@ class CurseOfDimension(Experiment):
     """
 
     dimensions = param(6, "d = 1 … dimensions for the rate", least=1, most=6, small=3)
-    functions = param(8, "random Lipschitz functions (sines of a distance), of which the worst counts", least=4, most=40)
-    features = param((2, 8, 24, 32), "M, dimensions of the linear spaces; the grid has 36 cells", least=1, most=35, small=(2, 24))
+    functions = param(
+        8, "random Lipschitz functions (sines of a distance), of which the worst counts", least=4, most=40
+    )
+    features = param(
+        (2, 8, 24, 32), "M, dimensions of the linear spaces; the grid has 36 cells", least=1, most=35, small=(2, 24)
+    )
     epsilon = param(0.1, "accuracy of the right panel", least=0.01, most=0.49)
     cost = "M"
 
@@ -41,7 +46,9 @@ class CurseOfDimension(Experiment):
         self.drawn = {d: [ring(d, rng) for _ in range(self.functions)] for d in axes}
         self.errors = {d: np.array([max(cell_error(*f, n) for f in self.drawn[d]) for n in SIDES[d]]) for d in axes}
         halves = [0.5 / np.array(SIDES[d]) for d in axes]
-        yield headline(at_most("sup |g - h| of N cells against N^(-1/d)/2", {f"d = {d}": self.errors[d] for d in axes}, halves))
+        yield headline(
+            at_most("sup |g - h| of N cells against N^(-1/d)/2", {f"d = {d}": self.errors[d] for d in axes}, halves)
+        )
         for d in axes:
             yield slope(f"d = {d}: error in N", self.N[d], self.errors[d], -1 / d, 0.15 / d)
         fits, quotients = {}, {}
@@ -65,9 +72,13 @@ class CurseOfDimension(Experiment):
     def control(self, rng: Generator) -> Checks:
         d = self.dimensions
         steep = max(cell_error(*f, SIDES[d][-1], steep=3.0) for f in self.drawn[d])
-        yield because("g is 3-Lipschitz", at_most(f"d = {d}: sup |g - h| against N^(-1/d)/2", steep, 0.5 / SIDES[d][-1]))
+        yield because(
+            "g is 3-Lipschitz", at_most(f"d = {d}: sup |g - h| against N^(-1/d)/2", steep, 0.5 / SIDES[d][-1])
+        )
         A, signs = space("cosines", 36, centres(6, 2), rng), rng.choice([-1.0, 1.0], 36)
-        yield because("M = N", at_least("36 cosines: error of the best fit over h/2", minimax(A, signs / 12)[0] * 12, 1.0))
+        yield because(
+            "M = N", at_least("36 cosines: error of the best fit over h/2", minimax(A, signs / 12)[0] * 12, 1.0)
+        )
 
     def plots(self) -> list[Panel]:
         d = np.array(list(self.errors))
@@ -76,4 +87,9 @@ class CurseOfDimension(Experiment):
             left.series(self.N[k], errors, f"d = {k}").bound(self.N[k], 0.5 / np.array(SIDES[k]))
         cells = math.ceil(1 / (2 * self.epsilon) - 1e-9)  # for each side: with h/2 <= ε
         right = Panel(f"What ε = {self.epsilon:g} costs", "dimension d", "parameters", log="y")
-        return [left, right.series(d, float(cells) ** d, "cells suffice").bound(d, float(cells - 1) ** d, "too few for any space")]
+        return [
+            left,
+            right.series(d, float(cells) ** d, "cells suffice").bound(
+                d, float(cells - 1) ** d, "too few for any space"
+            ),
+        ]

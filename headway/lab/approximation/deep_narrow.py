@@ -8,7 +8,7 @@ THREE = np.array([0.0, 0.5, 1.0])  # where a monotone function is ¼ away from |
 
 
 def maximum(a: np.ndarray, b: np.ndarray) -> ReluNet:
-    """max_k (a_k·x + b_k) on [0, 1]^d: x stays in d channels, one channel holds u_k = relu(M_{k-1} - ℓ_k), and M_k = ℓ_k + u_k."""
+    """max_k (a_k·x + b_k) on [0, 1]^d: d channels hold x, one holds u_k = relu(M_{k-1} - ℓ_k), and M_k = ℓ_k + u_k."""
     N, d = a.shape
     keep = np.hstack([np.eye(d), np.zeros((d, 1))])
     layers = [(np.vstack([np.eye(d), a[0] - a[1]]), np.append(np.zeros(d), b[0] - b[1]))]
@@ -27,6 +27,11 @@ def tangents(d: int, m: int) -> ReluNet:
     return maximum(2 * c, -np.sum(c**2, axis=1))
 
 
+def gap(net: ReluNet, x: np.ndarray) -> float:
+    """The largest difference to ‖x‖² at points x."""
+    return float(np.max(np.abs(np.sum(x**2, axis=1) - net(x)[:, 0])))
+
+
 class DeepNarrow(Experiment):
     """A ReLU net of width d + 1 and depth N computes the maximum of N planes on [0, 1]^d exactly.
 
@@ -34,9 +39,9 @@ class DeepNarrow(Experiment):
 
         M_k = max(M_{k-1}, ℓ_k) = ℓ_k + relu(M_{k-1} - ℓ_k),        ℓ_k(x) = a_k·x + b_k.
 
-    So every convex piecewise-linear function has width d + 1, and convex functions are approximated by tangents: ‖x‖² up to d/(4m²) with
-    m^d planes, the error at the corners between them. Others are differences of two such maxima. Width d is too little: a net of width 1
-    is monotone, so it stays ¼ away from |x - ½|.
+    So every convex piecewise-linear function has width d + 1, and convex functions are approximated by tangents: ‖x‖²
+    up to d/(4m²) with m^d planes, the error at the corners between them. Others are differences of two such maxima.
+    Width d is too little: a net of width 1 is monotone, so it stays ¼ away from |x - ½|.
 
     Notes: A, D. Source: Hanin and Sellke 2017, https://arxiv.org/abs/1710.11278
     Assumes: x is in [0, 1]^d, so that relu(x) = x; the function is convex and piecewise linear.
@@ -69,30 +74,33 @@ class DeepNarrow(Experiment):
             nets, x = [tangents(d, m) for m in sizes], rng.random((500, d))
             corners = [lattice(d, np.arange(m + 1) / m) for m in sizes]
             self.depths[d] = np.array([net.depth for net in nets])
-            self.errors[d] = np.array([np.max(np.abs(np.sum(c**2, axis=1) - net(c)[:, 0])) for net, c in zip(nets, corners, strict=True)])
-            inside[f"d = {d}"] = np.max(np.abs(np.sum(x**2, axis=1) - nets[-1](x)[:, 0])) / self.errors[d][-1]
+            self.errors[d] = np.array([gap(net, c) for net, c in zip(nets, corners, strict=True)])
+            inside[f"d = {d}"] = gap(nets[-1], x) / self.errors[d][-1]
         exact = np.concatenate([d / (4 * np.array(m) ** 2.0) for d, m in SIZES.items()])
-        yield close("‖x‖² by tangents: error at the corners is d/(4m²)", np.concatenate(list(self.errors.values())), exact)
+        found = np.concatenate(list(self.errors.values()))
+        yield close("‖x‖² by tangents: error at the corners is d/(4m²)", found, exact)
         yield at_most("at 500 random points, over that at the corners", inside, 1.0)
         functions = [pwl1d(random_net([1, *[1] * int(rng.integers(1, 9)), 1], rng)) for _ in range(self.nets)]
         turning = sum(bool(np.any(f.slopes > 0) and np.any(f.slopes < 0)) for f in functions)
         yield equal(f"of {self.nets} nets of width 1, those not monotone", turning, 0)
-        yield at_least("nets of width 1: distance to |x - ½|", [np.max(np.abs(f(THREE) - np.abs(THREE - 0.5))) for f in functions], 0.25)
+        away = [np.max(np.abs(f(THREE) - np.abs(THREE - 0.5))) for f in functions]
+        yield at_least("nets of width 1: distance to |x - ½|", away, 0.25)
         self.monotone = [f for f in functions if np.ptp(f(THREE)) > 0.1][:3]
 
     def control(self, rng: Generator) -> Checks:
         d = self.dimensions[-1]
         a, b, x = rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes), rng.uniform(-1, 1, (1000, d))
-        check = close(f"net against the maximum on [-1, 1]^d, d = {d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
+        check = close(f"net and maximum on [-1, 1]^d, d = {d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
         yield because("x may be negative, and relu(x) is not x", check)
-        wide = pwl1d(hinges([0, 0.5], [-1, 2], shift=0.5))(THREE)
-        yield because("the width is 2", at_least("distance to |x - ½|", float(np.max(np.abs(wide - [0.5, 0, 0.5]))), 0.25))
+        away = float(np.max(np.abs(pwl1d(hinges([0, 0.5], [-1, 2], shift=0.5))(THREE) - [0.5, 0, 0.5])))
+        yield because("the width is 2", at_least("distance to |x - ½|", away, 0.25))
 
     def plots(self) -> list[Panel]:
         x, left = np.linspace(0, 1, 201), Panel("‖x‖² by tangent planes", "depth N", "sup error", log="xy")
         for d, errors in self.errors.items():
             N = self.depths[d]
-            left.series(N, errors, f"width {d + 1}, d = {d}").bound(N, d / 4 * N ** (-2 / d), "(d/4) N^(-2/d)" if d == 3 else "")
+            left.series(N, errors, f"width {d + 1}, d = {d}")
+            left.bound(N, d / 4 * N ** (-2 / d), "(d/4) N^(-2/d)" if d == 3 else "")
         right = Panel("Width 1 cannot turn", "x", "value (nets scaled)").target(x, np.abs(x - 0.5), "|x - ½|")
         for i, f in enumerate(self.monotone):
             shown = f(x) - f(np.array(0.0))

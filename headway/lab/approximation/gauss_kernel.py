@@ -14,7 +14,7 @@ def on_grid(fit: Function, f: Function, points: int = 4001) -> float:
 
 
 class GaussKernel(Experiment):
-    """The Gaussian kernel has infinitely many features that die out fast, and its spans approximate smooth functions very fast.
+    """The Gaussian kernel has infinitely many features that die out fast; its spans approximate smooth functions fast.
 
         exp(-γ(x-z)²) = Σ_k φ_k(x) φ_k(z),      φ_k(x) = e^{-γx²} sqrt((2γ)^k / k!) x^k
 
@@ -22,13 +22,15 @@ class GaussKernel(Experiment):
 
         P(Poisson(t) > K) <= t^{K+1} / (K+1)! * 1/(1 - t/(K+2)),      K + 2 > t.
 
-    So the eigenvalues of a Gram matrix fall like that too. Ridge regression at n Chebyshev nodes of [-1, 1] approaches sin 5x faster than
-    any power of 1/n, until rounding: the slope in log-log grows steeper. For |x|, which is not smooth, it is slow.
+    So the eigenvalues of a Gram matrix fall like that too. Ridge regression at n Chebyshev nodes of [-1, 1] approaches
+    sin 5x faster than any power of 1/n, until rounding: the slope in log-log grows steeper. For |x|, which is not
+    smooth, it is slow.
 
-    Notes: A. Source: Steinwart, Hush, Scovel 2006, https://doi.org/10.1109/TIT.2006.881713; Micchelli, Xu, Zhang 2006, Universal Kernels
+    Notes: A. Source: Steinwart, Hush, Scovel 2006, https://doi.org/10.1109/TIT.2006.881713; Micchelli, Xu, Zhang 2006,
+    Universal Kernels
     Assumes: a compact interval; K + 2 > t; the target is smooth (for the fast rate).
-    Deviates: errors are the largest on 4001 points, except for sin 5x and n = 30, where |u''| <= √12 γ ‖u‖ in the kernel's space
-    certifies it. No rate is claimed for |x|: with a penalty it depends on both.
+    Deviates: errors are the largest on 4001 points, except for sin 5x and n = 30, where |u''| <= √12 γ ‖u‖ in the
+    kernel's space certifies it. No rate is claimed for |x|: with a penalty it depends on both.
     Also: Gaussian kernel; RBF kernel features; universal kernel.
     """
 
@@ -43,18 +45,30 @@ class GaussKernel(Experiment):
 
         K, x, series, tails, rest, self.tails = np.arange(self.truncations + 1), rng.uniform(-1, 1, 60), [], [], {}, {}
         for gamma in self.shapes:
-            terms, edge, name = gaussian_features(x, 90, gamma), gaussian_features(np.ones(1), 90, gamma)[0] ** 2, f"γ = {gamma:g}"
+            terms, edge, name = (
+                gaussian_features(x, 90, gamma),
+                gaussian_features(np.ones(1), 90, gamma)[0] ** 2,
+                f"γ = {gamma:g}",
+            )
             series.append(np.max(np.abs(terms @ terms.T - gaussian(x, x, gamma))))
-            self.tails[name] = np.array([edge[k + 1 :].sum() for k in K])  # the remainder at x = z = 1, without cancellation
+            self.tails[name] = np.array(
+                [edge[k + 1 :].sum() for k in K]
+            )  # the remainder at x = z = 1, without cancellation
             tails.append(np.max(np.abs(self.tails[name] / poisson.sf(K, 2 * gamma) - 1)))
             rest[name] = [np.max(np.abs(terms[:, k + 1 :] @ terms[:, k + 1 :].T)) for k in K]
         yield close("ninety features minus the kernel", series, np.zeros(len(series)))
         yield close("remainder at x = z = 1 over scipy's Poisson tail, minus 1", tails, np.zeros(len(tails)), 1e-9)
         yield at_most("remainder at other points against that at x = z = 1", rest, self.tails)
-        found, limits = {name: tail[7:] for name, tail in self.tails.items()}, [gaussian_tail(K[7:], 2 * gamma) for gamma in self.shapes]
+        found, limits = (
+            {name: tail[7:] for name, tail in self.tails.items()},
+            [gaussian_tail(K[7:], 2 * gamma) for gamma in self.shapes],
+        )
         yield headline(at_most(f"remainder against the bound, K = 7 … {K[-1]}", found, limits))
         x, k = chebyshev(40), np.arange(1, 40)
-        self.spectrum, feature = np.linalg.eigvalsh(gaussian(x, x, self.gamma))[::-1], gaussian_features(x, 150, self.gamma)
+        self.spectrum, feature = (
+            np.linalg.eigvalsh(gaussian(x, x, self.gamma))[::-1],
+            gaussian_features(x, 150, self.gamma),
+        )
         self.limit = np.array([np.sum(feature[:, j:] ** 2) for j in k])  # the trace of the rest after j features
         yield at_most("eigenvalue j + 1 of a Gram matrix against that rest", self.spectrum[1:], self.limit)
         sizes = {*self.nodes, 10, 20, 30}
@@ -74,7 +88,9 @@ class GaussKernel(Experiment):
         return gaussian_ridge(f, n, self.gamma, self.ridge)[0]
 
     def control(self, rng: Generator) -> Checks:
-        yield because("|x| is not smooth", at_most("|x|, n = 30: largest error", on_grid(self.fit(np.abs, 30), np.abs), 1e-6))
+        yield because(
+            "|x| is not smooth", at_most("|x|, n = 30: largest error", on_grid(self.fit(np.abs, 30), np.abs), 1e-6)
+        )
         x = chebyshev(30)
         few = np.linalg.lstsq(gaussian_features(x, 5, self.gamma), SINE(x), rcond=None)[0]
         error = on_grid(lambda s: gaussian_features(s, 5, self.gamma) @ few, SINE)

@@ -8,17 +8,18 @@ from headway.lab.tools.thresholds import SINE, SQUARE, V6, X, at_points
 
 
 class InfiniteNet1D(Experiment):
-    """A continuously differentiable function is an infinitely wide net of thresholds, and m random units come within V²/m.
+    """A smooth function is an infinitely wide net of thresholds, and m random units come within V²/m of it.
 
         g(x) = g(0) + ∫_0^1 1{x >= b} g'(b) db,          g(x) = g(0) + g'(0) x + ∫_0^1 (x - b)_+ g''(b) db
 
-    Nodes at the middles of m cells err by O(1/m) with thresholds and O(1/m²) with ReLU. Units drawn from |g'|/V, V = ∫ |g'|, with weights
-    (V/m) sign g'(b), have E ∫ (g - ĝ)² = (1/m) ∫ (V F - (g - g(0))²) <= V²/m, F(x) = ∫_0^x |g'|, the variance of a mean; for monotone g
-    it is at most V²/(4m), and
+    Nodes at the middles of m cells err by O(1/m) with thresholds and O(1/m²) with ReLU. Units drawn from |g'|/V, V = ∫
+    |g'|, with weights (V/m) sign g'(b), have E ∫ (g - ĝ)² = (1/m) ∫ (V F - (g - g(0))²) <= V²/m, F(x) = ∫_0^x |g'|, the
+    variance of a mean; for monotone g it is at most V²/(4m), and
 
         P(sup |g - ĝ| > t) <= 2 exp(-2mt²/V²)      (Dvoretzky, Kiefer, Wolfowitz).
 
-    Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2; Massart 1990, https://doi.org/10.1214/aop/1176990746
+    Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2; Massart 1990,
+    https://doi.org/10.1214/aop/1176990746
     Assumes: g is absolutely continuous (and so is g' for ReLU), not only differentiable; g(0) is known.
     Also: infinite width network in one dimension; integral representation by thresholds.
     """
@@ -35,10 +36,14 @@ class InfiniteNet1D(Experiment):
             g, zero = f.curve, float(f.slope(np.zeros(1))[0])
             for x in (0.2, 0.5, 1.0):
                 whole.append(quad(f.slope, 0, x)[0] - g(np.array(x)))
-                whole.append(quad(lambda b, x=x, f=f: (x - b) * f.second(np.array(b)), 0, x)[0] + zero * x - g(np.array(x)))
+                whole.append(
+                    quad(lambda b, x=x, f=f: (x - b) * f.second(np.array(b)), 0, x)[0] + zero * x - g(np.array(x))
+                )
             middles = [(np.arange(m) + 0.5) / m for m in self.sizes]
             steps = [Staircase(np.append(0.0, f.slope(b) / b.size), np.append(0.0, b)).sup_error(g) for b in middles]
-            nets = [hinges(b, f.second(b) / b.size, zero) for b in middles]  # the slope of the difference is at most max |g''| / m
+            nets = [
+                hinges(b, f.second(b) / b.size, zero) for b in middles
+            ]  # the slope of the difference is at most max |g''| / m
             d = [lambda x, n=n, g=g: g(x) - n.at(x) for n in nets]
             ramps = [certified_sup(e, f.largest / m, 0.0, 1.0, 0.01).high for e, m in zip(d, self.sizes, strict=True)]
             self.nodes[g.name] = (np.array(steps), np.array(ramps))
@@ -75,7 +80,9 @@ class InfiniteNet1D(Experiment):
         yield printed(at_most("x² sin(1/x²): V on [0.01, 1] is V on [0.1, 1]", float(V[-1]), 1.01 * near), "A9")
         drawn = [SINE.draw(m, 20, rng) for m in self.sizes]
         errors = [float(np.mean((at_points(b, np.abs(jumps)) - np.sin(6 * X)) ** 2)) for b, jumps in drawn]
-        yield because("the weights lack the sign of g'", slope("sin 6x: mean squared error in m", self.sizes, errors, -1, 0.1))
+        yield because(
+            "the weights lack the sign of g'", slope("sin 6x: mean squared error in m", self.sizes, errors, -1, 0.1)
+        )
 
     def plots(self) -> list[Panel]:
         m, left = np.array(self.sizes), Panel("Random staircases around sin 6x", "x", "value")

@@ -1,52 +1,39 @@
+from itertools import product
+
 from headway.lab.checks import at_least, at_most, because, close, equal, headline, printed, slope
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.tools.curves import Function
-from headway.lab.tools.features import residual
+from headway.lab.tools.features import rank, residual, unit_columns
 
-OTHERS: dict[str, Function] = {"tanh": np.tanh, "ReLU": lambda z: np.maximum(z, 0), "sin": np.sin, "exp(z/2)": lambda z: np.exp(z / 2)}
+OTHERS: dict[str, Function] = {
+    "tanh": np.tanh, "ReLU": lambda z: np.maximum(z, 0), "sin": np.sin, "exp(z/2)": lambda z: np.exp(z / 2),
+}
 POLYNOMIALS: dict[str, Function] = {"z²": lambda z: z**2, "z³": lambda z: z**3}
 DEGREE = {"z²": 2, "z³": 3}
 TARGETS: dict[str, Function] = {"|x|": np.abs, "sin 9x": lambda x: np.sin(9 * x)}
 X = np.linspace(-1, 1, 401)
-H = np.array([0.2, 0.1, 0.05, 0.025])
+H, B, Y = np.array([0.2, 0.1, 0.05, 0.025]), 0.6, math.tanh(0.6)
+DERIVATIVES = {1: 1 - Y**2, 2: -2 * Y * (1 - Y**2), 3: (6 * Y**2 - 2) * (1 - Y**2)}  # of tanh at B
 
 
-def features(phi: Function, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """φ(<a_j, x> + b_j) at the rows of x, every column of length 1."""
-    columns = phi(x @ a.T + b)
-    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
-
-
-def rank(columns: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(columns, tol=1e-9 * np.linalg.norm(columns, 2)))
-
-
-def difference(k: int, h: float, x: np.ndarray, b: float) -> np.ndarray:
-    """The k-th central difference of tanh(b + ax) in a at 0: k + 1 hidden units, divided by h^k it tends to x^k tanh^{(k)}(b)."""
-    return sum((-1) ** j * math.comb(k, j) * np.tanh(b + (k / 2 - j) * h * x) for j in range(k + 1)) / h**k
-
-
-def derivative(k: int) -> np.polynomial.Polynomial:
-    """The k-th derivative of tanh as a polynomial in y = tanh: y' = 1 - y²."""
-    p = np.polynomial.Polynomial([0, 1])
-    for _ in range(k):
-        p = p.deriv() * np.polynomial.Polynomial([1, 0, -1])
-    return p
+def difference(k: int, h: float, x: np.ndarray) -> np.ndarray:
+    """The k-th central difference of tanh(b + ax) in a at 0, over h^k: k + 1 units that tend to x^k tanh^{(k)}(b)."""
+    return sum((-1) ** j * math.comb(k, j) * np.tanh(B + (k / 2 - j) * h * x) for j in range(k + 1)) / h**k
 
 
 class Leshno(Experiment):
     """One hidden layer approximates every continuous function exactly if its activation is not a polynomial.
 
-    The span of φ(ax + b) is dense in C(R) if and only if φ (locally bounded, continuous almost everywhere) is not a polynomial. A φ of
-    degree k spans on R^n at most the polynomials of degree k, of dimension binomial(n + k, k). Why a smooth φ succeeds: differences in
-    the weight a at a = 0 give every power,
+    The span of φ(ax + b) is dense in C(R) if and only if φ (locally bounded, continuous almost everywhere) is not a
+    polynomial. A φ of degree k spans on R^n at most the polynomials of degree k, of dimension binomial(n + k, k). Why a
+    smooth φ succeeds: differences in the weight a at a = 0 give every power,
 
         Σ_j (-1)^j binomial(k, j) φ(b + (k/2 - j) h x) / h^k  =  x^k φ^{(k)}(b) + O(h²).
 
     Only continuous targets on compact sets are meant: at a jump a net with continuous φ errs by half of it.
 
-    Notes: C, D. Source: Leshno, Lin, Pinkus and Schocken 1993, https://doi.org/10.1016/S0893-6080(05)80131-5;
-    Pinkus 1999, https://doi.org/10.1017/S0962492900002919
+    Notes: C, D. Source: Leshno, Lin, Pinkus and Schocken 1993, https://doi.org/10.1016/S0893-6080(05)80131-5; Pinkus
+    1999, https://doi.org/10.1017/S0962492900002919
     Assumes: φ is locally bounded and continuous almost everywhere; the target is continuous, the set compact.
     Also: Leshno's theorem; universal approximation needs a non-polynomial activation.
     """
@@ -57,38 +44,38 @@ class Leshno(Experiment):
     scale = param(6.0, "deviation of the weights a; biases are uniform on [-scale, scale]", least=4.0, most=9.0)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        rises = list(self.sizes) == sorted(self.sizes) and self.sizes[-1] >= 64
-        return [(rises, "`sizes` must increase, and the last must be at least 64")]
+        rises = list(self.sizes) == sorted(self.sizes) and self.sizes[0] <= 4 and self.sizes[-1] >= 64
+        return [(rises, "`sizes` must increase, from 4 to 64 or more")]
 
     def measure(self, rng: Generator) -> Checks:
         self.fits: dict[tuple[str, str], list[np.ndarray]] = {}
         self.floor = {}
-        for (t, g), (name, k) in [(target, p) for target in TARGETS.items() for p in DEGREE.items()]:
+        for (t, g), (name, k) in product(TARGETS.items(), DEGREE.items()):
             best = np.polynomial.Legendre.fit(X, g(X), k)(X)
             self.floor[t, name] = math.sqrt(np.mean((best - g(X)) ** 2))
-        x, b = np.linspace(-1, 1, 201), 0.6
-        for k in (1, 2, 3):
-            errors = [np.max(np.abs(difference(k, h, x, b) / derivative(k)(math.tanh(b)) - x**k)) for h in H]
+        for k, derivative in DERIVATIVES.items():
+            errors = [np.max(np.abs(difference(k, h, X) / derivative - X**k)) for h in H]
             yield slope(f"x^{k} from {k + 1} tanh units: error against h", H, errors, 2.0, 0.1)
             if k == 2:
                 top = 4.0859  # max |tanh''''|, of 8y(1 - y²)(2 - 3y²) at y² = (15 - √105)/30
-                yield at_most("x²: error against max|φ''''| h² / (12 |φ''(b)|)", errors, top * H**2 / 12 / abs(derivative(2)(math.tanh(b))))
+                bound = top * H**2 / (12 * abs(derivative))
+                yield at_most("x²: error against max|φ''''| h² / (12 |φ''(b)|)", errors, bound)
 
     def sample(self, rng: Generator) -> Checks:
         ranks, growth = [], {}
         for n in (1, 2):
             x, a = rng.uniform(-1, 1, (self.points, n)), rng.normal(0, self.scale, (self.units, n))
             b = rng.uniform(-self.scale, self.scale, self.units)
-            ranks += [rank(features(phi, x, a, b)) for phi in POLYNOMIALS.values()]
+            ranks += [rank(unit_columns(phi, x, a, b)) for phi in POLYNOMIALS.values()]
             for name, phi in OTHERS.items():
-                all_units = features(phi, x, a, b)
+                all_units = unit_columns(phi, x, a, b)
                 growth[f"{name}, {n} variables"] = np.diff([rank(all_units[:, :m]) for m in (4, 12, self.units)])
         yield equal("rank of z², z³ units is binomial(n + k, k), n = 1, 2", np.array(ranks), np.array([3, 4, 6, 10]))
         yield at_least("the others: rank of 12 over that of 4 units, of all over 12", growth, 1, kind="STAT")
         M = self.sizes[-1]
         a, b, last, falls, flat = rng.normal(0, self.scale, (M, 1)), rng.uniform(-self.scale, self.scale, M), {}, {}, []
-        for (t, g), (name, phi) in [(target, phi) for target in TARGETS.items() for phi in (POLYNOMIALS | OTHERS).items()]:
-            columns = features(phi, X[:, None], a, b)
+        for (t, g), (name, phi) in product(TARGETS.items(), (POLYNOMIALS | OTHERS).items()):
+            columns = unit_columns(phi, X[:, None], a, b)
             found = np.sqrt([residual(columns[:, :m], g(X), 1e-11) for m in self.sizes])
             self.fits.setdefault((t, name), []).append(found)
             if name in DEGREE:

@@ -44,28 +44,31 @@ class LiftingRidge(Experiment):
         M, gaps, ranks, sizes, nodes = np.array(self.knots), [], [], [], []
         line, self.exact, self.found, self.bounds = {}, {}, {}, {}
         for n, k in [(n, k) for n in self.variables for k in range(2, self.degree + 1)]:
-            x, w, T, name = rng.uniform(-1, 1, (self.points, n)), directions(n, k, rng), math.sqrt(n), f"n = {n}, k = {k}"
-            A, p, h = coefficients(w, k), rng.normal(size=len(w)), 2 * T / (M - 1)
+            x, w, name = rng.uniform(-1, 1, (self.points, n)), directions(n, k, rng), f"n = {n}, k = {k}"
+            A, p, T, h = coefficients(w, k), rng.normal(size=len(w)), math.sqrt(n), 2 * math.sqrt(n) / (M - 1)
+            values, curved = monomials(x, exponents(n, k)) @ p, curvature(k, T)
             c = np.linalg.solve(A, p)
-            gaps.append(np.max(np.abs((x @ w.T) ** k @ c - monomials(x, exponents(n, k)) @ p)))
+            gaps.append(np.max(np.abs((x @ w.T) ** k @ c - values)))
             ranks.append(np.linalg.matrix_rank(A, tol=1e-12))
             sizes.append(math.comb(n + k - 1, k))
             net = ridge_net(w, c, k, self.knots[0])
             nodes.append([net.nodes, len(w) * (self.knots[0] - 1)])
-            gaps.append(np.max(np.abs(net(x)[:, 0] + gap(w, c, k, self.knots[0], x) - monomials(x, exponents(n, k)) @ p)))
-            line[name] = [power(k).sup_error(Pwl(t, t**k, 0.0, 0.0), -T, T) for t in (knots(n, m) for m in self.knots)] / (h**2 / 8 * curvature(k, T))
-            self.bounds[name] = np.abs(c).sum() * h**2 / 8 * curvature(k, T)
+            gaps.append(np.max(np.abs(net(x)[:, 0] + gap(w, c, k, self.knots[0], x) - values)))
+            pieces = [Pwl(t, t**k, 0.0, 0.0) for t in (knots(n, m) for m in self.knots)]
+            line[name] = [power(k).sup_error(f, -T, T) for f in pieces] / (h**2 / 8 * curved)
+            self.bounds[name] = np.abs(c).sum() * h**2 / 8 * curved
             self.found[name] = [np.max(np.abs(gap(w, c, k, m, x))) for m in self.knots]
             if n == 2:  # the slope of an interpolant is off by at most h/2 max |(t^k)''|
-                lip = h / 2 * curvature(k, T) * (np.abs(c) @ np.abs(w).sum(axis=1))
-                d = [partial(gap, w, c, k, m) for m in self.knots]
-                self.exact[name] = [certified_sup(f, s, [-1, -1], [1, 1], CERTAIN).high for f, s in zip(d, lip, strict=True)]
+                lip = h / 2 * curved * (np.abs(c) @ np.abs(w).sum(axis=1))
+                gaps_of = zip([partial(gap, w, c, k, m) for m in self.knots], lip, strict=True)
+                self.exact[name] = [certified_sup(d, s, [-1, -1], [1, 1], CERTAIN).high for d, s in gaps_of]
         yield close("p is a sum of ridge powers; the net is p minus the gaps", gaps, np.zeros(len(gaps)), 1e-9)
         yield equal("rank for generic directions is binomial(n+k-1, k)", np.array(ranks), np.array(sizes))
         yield equal("units are N (M - 1)", np.array(nodes)[:, 0], np.array(nodes)[:, 1])
         yield at_most("one interpolant of t^k: sup error over its bound", line, 1.0, rounding=1e-9)
         if self.exact:
-            name, limits = f"sup |p - net| on [-1, 1]², certified to {CERTAIN:.0%}", [self.bounds[name] for name in self.exact]
+            limits = [self.bounds[name] for name in self.exact]
+            name = f"sup |p - net| on [-1, 1]², certified to {CERTAIN:.0%}"
             yield headline(at_most(name, self.exact, limits, rounding=CERTAIN))
         check = at_most(f"|p - net| at {self.points} points", self.found, self.bounds)
         yield check if self.exact else headline(check)
@@ -78,7 +81,8 @@ class LiftingRidge(Experiment):
         yield because("one direction is repeated", check)
         A, p = coefficients(directions(n, k, rng)[:-1], k), rng.normal(size=len(w))
         rest = float(np.linalg.norm(A @ np.linalg.lstsq(A, p, rcond=None)[0] - p))
-        yield because("one direction is missing", close(f"n = {n}, k = {k}: coefficients that stay wrong", rest, 0.0, 1e-9))
+        check = close(f"n = {n}, k = {k}: coefficients that stay wrong", rest, 0.0, 1e-9)
+        yield because("one direction is missing", check)
 
     def plots(self) -> list[Panel]:
         t, w = np.linspace(-1, 1, 81), np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2)

@@ -20,14 +20,15 @@ def spike(w: float) -> ReluNet:
 
 
 class NormOrder(Experiment):
-    """Small everywhere implies small on average, for a probability measure; small on average does not imply small everywhere.
+    """Small everywhere implies small on average, for a probability measure; the converse is false.
 
     For every probability measure μ
 
         ‖f - g‖_{L1(μ)} = ∫ |f - g| dμ <= sup |f - g|,
 
-    with equality for a constant difference, because the largest value is never below the mean. A measure of mass M has M sup |f - g| on
-    the right. There is no converse: the spike of height 1 and width w has L1 norm w/2, as small as one likes, and supremum 1.
+    with equality for a constant difference, because the largest value is never below the mean. A measure of mass M has
+    M sup |f - g| on the right. There is no converse: the spike of height 1 and width w has L1 norm w/2, as small as one
+    likes, and supremum 1.
 
     Notes: A. Source: Rudin 1987, Real and Complex Analysis, ch. 3
     Assumes: μ is a probability measure, its mass is 1; f - g is bounded.
@@ -47,7 +48,9 @@ class NormOrder(Experiment):
         self.sup, self.sums = np.array([sup_distance(*p) for p in pairs]), gaps.sum(axis=1)
         self.l1 = {
             "length": [l1_distance(*p) for p in pairs],
-            "a random density": [sum(q * l1_distance(*p, *c) for q, c in zip(density, cells, strict=True)) for p in pairs],
+            "a random density": [
+                sum(q * l1_distance(*p, *c) for q, c in zip(density, cells, strict=True)) for p in pairs
+            ],
             "point masses": gaps @ mass,
         }
         yield headline(at_most("∫ |f - g| dμ against sup |f - g|", self.l1, self.sup))
@@ -56,12 +59,16 @@ class NormOrder(Experiment):
         yield close("constant difference ¾: L1 is the supremum", l1_distance(f, up), sup_distance(f, up), 1e-12)
         wide = [(random_function(self.knots, 2, rng), random_function(self.knots, 2, rng)) for _ in pairs] + [(f, up)]
         self.wide = np.array([[sup_distance(*p, 0, 2), l1_distance(*p, 0, 2)] for p in wide])
-        yield at_most("mass 2, length on [0, 2]: L1 against 2 sup", self.wide[:, 1], 2 * self.wide[:, 0], rounding=1e-12)
+        yield at_most(
+            "mass 2, length on [0, 2]: L1 against 2 sup", self.wide[:, 1], 2 * self.wide[:, 0], rounding=1e-12
+        )
         self.w = 0.5 ** np.arange(1, self.widths + 1)
         nets = [spike(w) for w in self.w]
         self.spikes = np.array([l1_distance(pwl1d(net), ZERO) for net in nets])
         yield close("spikes: L1 norm is w/2", self.spikes / self.w, np.full(self.widths, 0.5), 1e-12)
-        yield equal("spikes: supremum is 1", np.array([sup_distance(pwl1d(net), ZERO) for net in nets]), np.ones(self.widths))
+        yield equal(
+            "spikes: supremum is 1", np.array([sup_distance(pwl1d(net), ZERO) for net in nets]), np.ones(self.widths)
+        )
         yield equal("ReLUs of a spike", nets[0].nodes, 3)
 
     def control(self, rng: Generator) -> Checks:

@@ -9,13 +9,15 @@ STEP = (Term(lambda x: (x >= 1 / math.pi).astype(float), (1 / math.pi, float(np.
 class PartitionLemma(Experiment):
     """A function that varies by at most ε within a distance δ is constant on boxes of side δ, up to ε.
 
-    If |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, then for every partition of [0, 1]^d into boxes R_i with sides at most δ,
+    If |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, then for every partition of [0, 1]^d into boxes R_i with
+    sides at most δ,
 
         h = Σ_i α_i 1_{R_i},   α_i = g at any point of R_i:                    sup |g - h| <= ε,
                                α_i = (max_{R_i} g + min_{R_i} g) / 2:          sup |g - h| <= ε/2,
 
-    since two points of a box are nearer than δ. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 + 2|x_3 - 0.3| (the first
-    d terms), ε = 3δ, 7δ, 9δ; as g is a sum over the axes, its extremes on a box, and so the supremum, are exact.
+    since two points of a box are nearer than δ. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 + 2|x_3 -
+    0.3| (the first d terms), ε = 3δ, 7δ, 9δ; as g is a sum over the axes, its extremes on a box, and so the supremum,
+    are exact.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
     Assumes: g has the modulus of continuity ε at δ, in the max norm; no side of a box is longer than δ.
@@ -44,15 +46,25 @@ class PartitionLemma(Experiment):
             members.append(tree.member(x).sum(axis=1))
             gaps[f"d = {d}"] = np.max(np.abs(value(terms, x) - tree.member(x) @ tree.alpha)), sup_error(terms, tree)
             flat, line = uniform(d, small), LINEAR[:d]
-            exact = [sup_error(line, flat._replace(alpha=value(line, flat.lo + s * (flat.hi - flat.lo)))) for s in (0, 0.5)]
+            exact = [
+                sup_error(line, flat._replace(alpha=value(line, flat.lo + s * (flat.hi - flat.lo)))) for s in (0, 0.5)
+            ]
             linear.append(np.array(exact) / (sum(t.rho for t in terms) * flat.hi[0, 0]))
         self.epsilon = np.repeat([sum(t.rho for t in TERMS[:d]) for d in axes], 2)[:, None] * delta
         yield headline(at_most("sup |g - h|, α from random points", some, self.epsilon, rounding=1e-12))
         yield at_most("sup |g - h|, α from the worst points", worst, self.epsilon, rounding=1e-12)
         yield at_most("sup |g - h|, mid-range α, against ε/2", middle, self.epsilon / 2, rounding=1e-12)
         yield close("linear g: the errors over ε are 1 and ½", linear, np.tile([1, 0.5], (self.dimensions, 1)), 1e-12)
-        yield equal("boxes of a random partition with a given point", np.array(members), np.ones((self.dimensions, self.points), dtype=int))
-        yield at_most("|g - h| at points against the supremum", {k: v[0] for k, v in gaps.items()}, {k: v[1] for k, v in gaps.items()})
+        yield equal(
+            "boxes of a random partition with a given point",
+            np.array(members),
+            np.ones((self.dimensions, self.points), dtype=int),
+        )
+        yield at_most(
+            "|g - h| at points against the supremum",
+            {k: v[0] for k, v in gaps.items()},
+            {k: v[1] for k, v in gaps.items()},
+        )
         self.shown = random_tree(2, small, rng)
         self.shown = self.shown._replace(alpha=np.mean(extremes(TERMS[:2], self.shown), axis=0))
         found = []  # branch and bound knows only the Lipschitz constant
@@ -64,10 +76,15 @@ class PartitionLemma(Experiment):
     def control(self, rng: Generator) -> Checks:
         delta = min(self.deltas)
         large = Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta), np.ones(1))
-        yield because("the sides are 3δ", at_most("a larger box, d = 2: sup |g - h|", sup_error(TERMS[:2], large), 7 * delta))
+        yield because(
+            "the sides are 3δ", at_most("a larger box, d = 2: sup |g - h|", sup_error(TERMS[:2], large), 7 * delta)
+        )
         cells = uniform(1, delta)
         middle = cells._replace(alpha=np.mean(extremes(STEP, cells), axis=0))
-        yield because("a step varies by 1 within any δ", at_most("mid-range α, d = 1: sup |g - h|", sup_error(STEP, middle), 1.5 * delta))
+        yield because(
+            "a step varies by 1 within any δ",
+            at_most("mid-range α, d = 1: sup |g - h|", sup_error(STEP, middle), 1.5 * delta),
+        )
 
     def resolution(self, rng: Generator) -> Checks:
         cells = uniform(1, min(self.deltas))
@@ -80,5 +97,7 @@ class PartitionLemma(Experiment):
         bound, size, range_ = 3.5 * min(self.deltas), (0.0, 1.0, 0.0, 1.0), (float(g.min()), float(g.max()))
         return [
             Panel(f"h on {len(self.shown.lo)} random boxes", "x₁", "x₂").image(h.T, size, scale="h", limits=range_),
-            Panel(f"It is never {bound:.2g} = ε/2 away", "x₁", "x₂").image(np.abs(g - h).T, size, scale="|g - h|", limits=(0, bound)),
+            Panel(f"It is never {bound:.2g} = ε/2 away", "x₁", "x₂").image(
+                np.abs(g - h).T, size, scale="|g - h|", limits=(0, bound)
+            ),
         ]

@@ -15,11 +15,13 @@ def rank(gram: np.ndarray) -> int:
 class PolyKernel(Experiment):
     """The kernel (1 + <x, z>)^k is an inner product of binomial(d + k, k) weighted monomials.
 
-        (1 + <x, z>)^k = <φ(x), φ(z)>,      φ_a(x) = sqrt(k! / (a_0! a_1! ... a_d!)) x_1^{a_1} ... x_d^{a_d},      a_0 + ... + a_d = k
+        (1 + <x, z>)^k = <φ(x), φ(z)>,
+        φ_a(x) = sqrt(k! / (a_0! a_1! ... a_d!)) x_1^{a_1} ... x_d^{a_d},      a_0 + ... + a_d = k
 
-    by the multinomial theorem. So a linear fit in feature space is a polynomial of degree k, the Gram matrix of many points has rank
-    binomial(d + k, k), and ridge regression gives the same function from the features and from the kernel. The best linear fit of x_1 x_2
-    on a symmetric grid is 0; degree 2 is exact. A higher degree never has a larger residual.
+    by the multinomial theorem. So a linear fit in feature space is a polynomial of degree k, the Gram matrix of many
+    points has rank binomial(d + k, k), and ridge regression gives the same function from the features and from the
+    kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0; degree 2 is exact. A higher degree never has a
+    larger residual.
 
     Notes: A. Source: Schölkopf, Smola 2002, Learning with Kernels, ch. 2
     Assumes: points in general position (for the rank); the degree k is a whole number.
@@ -74,11 +76,20 @@ class PolyKernel(Experiment):
         found = equal("<x, z>^k: rank of the Gram matrix", rank((x @ x.T) ** k), math.comb(d + k, k))
         yield because("without the 1 only the degree k is left", found)
         least = float(np.linalg.eigvalsh(kernel(x, x, 1.5))[0])
-        yield because("k = 3/2 is not whole", at_least("(1 + <x, z>)^1.5: smallest eigenvalue of the Gram matrix", least, -1e-9))
+        yield because(
+            "k = 3/2 is not whole", at_least("(1 + <x, z>)^1.5: smallest eigenvalue of the Gram matrix", least, -1e-9)
+        )
 
     def plots(self) -> list[Panel]:
         t = np.linspace(-1, 1, 300)[:, None]
         left = Panel("Linear fits in feature space", "x", "y").points(self.x[:, 0], self.y, "data")
-        left.curve(t, {f"degree {k}": phi(t, k) @ np.linalg.lstsq(phi(self.x, k), self.y, rcond=None)[0] for k in (1, 3, 5)})
+        left.curve(
+            t, {f"degree {k}": phi(t, k) @ np.linalg.lstsq(phi(self.x, k), self.y, rcond=None)[0] for k in (1, 3, 5)}
+        )
         right = Panel("A higher degree never fits worse", "degree k", "mean squared residual", log="y")
-        return [left, right.series(range(1, self.degrees + 1), self.residuals, "least squares").level(0.01, "variance of the noise")]
+        return [
+            left,
+            right.series(range(1, self.degrees + 1), self.residuals, "least squares").level(
+                0.01, "variance of the noise"
+            ),
+        ]

@@ -22,8 +22,8 @@ class PwlReluSum(Experiment):
 
         f(x) = a x + b + Σ_{i=1}^{m-1} c_i (x - x_i)_+ .
 
-    Conversely a ReLU net with one hidden layer of N units bends in at most N places, so it has at most N + 1 pieces and fewer hinges cannot
-    do. As a net the affine part costs two more units on the line (x = x_+ - (-x)_+), one on [0, 1].
+    Conversely a ReLU net with one hidden layer of N units bends in at most N places, so it has at most N + 1 pieces and
+    fewer hinges cannot do. As a net the affine part costs two more units on the line (x = x_+ - (-x)_+), one on [0, 1].
 
     Notes: C. Source: Lebesgue 1898, Sur l'approximation des fonctions, Bulletin des Sciences Mathématiques 22
     Assumes: f is continuous and piecewise linear with finitely many pieces; one hidden layer (for the converse).
@@ -46,14 +46,15 @@ class PwlReluSum(Experiment):
         yield equal("hinges are m - 1", np.array([net.nodes - 2 for net in made]), m - 1)
         back = [pwl1d(net).simplified() for net in made]
         yield equal("pieces of the net are m", np.array([f.knots.size + 1 for f in back]), m)
-        places = [np.max(np.abs(b.knots - f.knots)) for b, f in zip(back, functions, strict=True) if b.knots.size == f.knots.size]
-        yield close("knots of the net are those of f", places, np.zeros(len(places)), 1e-9)
+        same = [(b.knots, f.knots) for b, f in zip(back, functions, strict=True) if b.knots.size == f.knots.size]
+        yield close("knots of the net are those of f", *(np.concatenate(k) for k in zip(*same, strict=True)), 1e-9)
         knots = np.append(0.0, np.cumsum(rng.dirichlet(np.ones(self.pieces))))
         inside = Pwl(knots, rng.normal(size=knots.size), 0.0, 0.0)
         net = interpolant(inside, knots)
         yield equal("on [0, 1] m pieces need m units", net.nodes, self.pieces)
         yield close("on [0, 1]: largest |f - net|", sup_distance(inside, pwl1d(net)), 0.0, 1e-9)
-        yield from self.pieces_of([random_net([1, int(rng.integers(1, self.units + 1)), 1], rng) for _ in range(self.nets)], rng)
+        widths = rng.integers(1, self.units + 1, self.nets)
+        yield from self.pieces_of([random_net([1, int(N), 1], rng) for N in widths], rng)
 
     def pieces_of(self, nets: list[ReluNet], rng: Generator) -> Checks:
         """Random nets: few pieces, and the same function again when its pieces are made into hinges."""
@@ -68,22 +69,23 @@ class PwlReluSum(Experiment):
         f, x = pwl1d(network).simplified(), rng.uniform(-10, 10, 1000)
         if network.depth == 2:
             yield at_most(f"pieces of your net with {network.nodes} units", f.pieces(), network.nodes + 1, kind="EXACT")
-        yield headline(close(f"your net is affine plus {f.pieces() - 1} hinges", as_hinges(f).at(x), network.at(x), 1e-9))
+        yield headline(close(f"your net is a line and {f.pieces() - 1} hinges", as_hinges(f).at(x), network.at(x), 1e-9))
 
     def control(self, rng: Generator) -> Checks:
         f = random_pwl(self.pieces, rng)
         short = hinges(f.knots[:-1], np.diff(f.slopes)[:-1], f.left, float(f.values[0] - f.left * f.knots[0]))
-        yield because("there is one hinge too few", equal(f"pieces of {self.pieces - 2} hinges", pwl1d(short).pieces(), self.pieces))
+        check = equal(f"pieces of {self.pieces - 2} hinges", pwl1d(short).pieces(), self.pieces)
+        yield because("there is one hinge too few", check)
         deep = power(TENT, 5)
-        pieces = at_most(f"pieces of {deep.nodes} units in 5 layers", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
+        pieces = at_most(f"pieces of {deep.nodes} units, 5 layers", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
         yield because("there is more than one hidden layer", pieces)
 
     def plots(self) -> list[Panel]:
         f, x = SHOWN, np.linspace(-3.5, 3.5, 400)
         left = Panel("Six pieces: a line and five hinges", "x", "value").target(x, f(x), "f")
-        left.curve(x, as_hinges(f).at(x), "sum of all").curve(x, f(np.array(f.knots[0])) + f.left * (x - f.knots[0]), "affine part")
-        for knot, jump in zip(f.knots, np.diff(f.slopes), strict=True):
-            left.custom(lambda axes, k=knot, j=jump: axes.plot(x, j * np.maximum(x - k, 0), color=style.GREEN, linewidth=1, label="_"))
+        left.curve(x, {"sum of all": as_hinges(f).at(x), "affine part": f.values[0] + f.left * (x - f.knots[0])})
+        parts = np.diff(f.slopes) * np.maximum(x[:, None] - f.knots, 0)
+        left.custom(lambda axes: axes.plot(x, parts, color=style.GREEN, linewidth=1, label="_"))
         N = np.arange(1, max(self.units, 15) + 1)
         right = Panel("Depth makes more pieces than width", "hidden units N", "linear pieces", log="y")
         right.bound(N, N + 1, "N + 1").points(self.units_of, self.pieces_found[0], "one hidden layer, inside [-1, 1]")

@@ -4,17 +4,13 @@ from headway.lab.certified import certified_sup
 from headway.lab.checks import at_most, because, close, equal, headline, printed
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.tools.curves import Curve, Function, bend, sine, step
-from headway.lab.tools.nets import RidgeNet
+from headway.lab.tools.nets import RidgeNet, sigmoid
 from headway.lab.tools.staircase import Staircase, staircase
-
-
-def sigmoid(z: np.ndarray) -> np.ndarray:
-    return 0.5 + 0.5 * np.tanh(z / 2)
 
 
 @dataclass(frozen=True)
 class Soft:
-    """A staircase with units φ(κ(x - b_i)) in place of its steps. The first step is a constant on [0, 1]: the output's bias."""
+    """A staircase with units φ(κ(x - b_i)) for its steps; the first, a constant on [0, 1], is the output's bias."""
 
     stairs: Staircase
     kappa: float
@@ -29,14 +25,14 @@ class Soft:
         return self.stairs.a[0] + self.net(x[:, None])
 
     def sup_error(self, g: Curve, rho: float) -> float:
-        """Certified. κσ' is a bump of height κ/4 and area 1, seen at spacing Δ: the slope is at most max |a_i| (κ/4 + 1/Δ)."""
+        """Certified. κσ' is a bump of height κ/4 and area 1, Δ apart: the slope is at most max |a_i| (κ/4 + 1/Δ)."""
         lip = rho + float(np.max(np.abs(self.stairs.a[1:]))) * (self.kappa / 4 + self.stairs.b.size)
         return certified_sup(lambda x: g(x) - self(x), lip, 0.0, 1.0, 0.01).high
 
     def bound(self, g: Curve) -> float:
         """ε_step + max |a_i| + Σ |a_i| σ(-κΔ/2): the staircase, the nearest step, and the tails of all others."""
-        jumps = np.abs(self.stairs.a[1:])
-        return self.stairs.sup_error(g) + float(jumps.max() + jumps.sum() / (1 + math.exp(self.kappa / self.stairs.b.size / 2)))
+        jumps, tail = np.abs(self.stairs.a[1:]), 1 / (1 + math.exp(self.kappa / self.stairs.b.size / 2))
+        return self.stairs.sup_error(g) + float(jumps.max() + jumps.sum() * tail)
 
 
 class SigmoidUat1D(Experiment):
@@ -46,11 +42,11 @@ class SigmoidUat1D(Experiment):
 
         sup |g - Σ a_i σ(κ(x - b_i))| <= ε_step + max |a_i| + (Σ |a_i|) σ(-κΔ/2),        tanh z = 2σ(2z) - 1,
 
-    because all sigmoids but the nearest are on their plateaus, and κ → ∞ gives the staircase back. For smooth g a finite κ is best. With d
-    inputs a unit has d weights, a bias and a weight of the output: (d + 2) M parameters.
+    because all sigmoids but the nearest are on their plateaus, and κ → ∞ gives the staircase back. For smooth g a
+    finite κ is best. With d inputs a unit has d weights, a bias and a weight of the output: (d + 2) M parameters.
 
-    Notes: C, D. Source: Cybenko 1989, https://doi.org/10.1007/BF02551274;
-    Hornik, Stinchcombe and White 1989, https://doi.org/10.1016/0893-6080(89)90020-8
+    Notes: C, D. Source: Cybenko 1989, https://doi.org/10.1007/BF02551274; Hornik, Stinchcombe and White 1989,
+    https://doi.org/10.1016/0893-6080(89)90020-8
     Assumes: g is ρ-Lipschitz on [0, 1]; σ rises from 0 to 1, here as the logistic function.
     Also: universal approximation theorem in one dimension; Cybenko's theorem.
     """
@@ -72,12 +68,13 @@ class SigmoidUat1D(Experiment):
             bounds[f"{g.name}, M = {m}"] = [net.bound(g) for net in nets]
         yield headline(at_most("sup |g - f| against the bound", errors, bounds))
         stairs, x = staircase(self.targets[0], M), (np.arange(M) + 0.5) / M
-        yield close("κΔ = 200 is the staircase, in the middle of each step", Soft(stairs, 200.0 * M)(x), stairs(x), 1e-12)
+        yield close("κΔ = 200 is the staircase, amid each step", Soft(stairs, 200.0 * M)(x), stairs(x), 1e-12)
         flat, v = Soft(stairs, 5.0 * M), rng.normal(size=self.inputs)
         points, v = rng.random((200, self.inputs)), v / np.abs(v).sum() / 2
-        lifted = RidgeNet(sigmoid, flat.net.w * v, flat.net.b + flat.kappa / 2, flat.net.c)  # of <v, x> + ½, which is in [0, 1]
-        yield close("the same net of a ridge function in d dimensions", stairs.a[0] + lifted(points), flat(points @ v + 0.5), 1e-11)
-        yield equal(f"its parameters are (d + 2) times its {M - 1} units", lifted.parameters, (self.inputs + 2) * (M - 1))
+        lifted = RidgeNet(sigmoid, flat.net.w * v, flat.net.b + flat.kappa / 2, flat.net.c)  # of <v, x> + ½ in [0, 1]
+        values = stairs.a[0] + lifted(points)
+        yield close("the same net of a ridge function in d dimensions", values, flat(points @ v + 0.5), 1e-11)
+        yield equal(f"parameters of its {M - 1} units: d + 2 each", lifted.parameters, (self.inputs + 2) * (M - 1))
         g, m, self.kappa = self.targets[0], self.units[0], np.logspace(-0.6, 2.2, 15)
         curve = [Soft(staircase(g, m), k * m) for k in self.kappa]
         self.step, self.curve = staircase(g, m).sup_error(g), np.array([net.sup_error(g, self.rho) for net in curve])
@@ -89,10 +86,12 @@ class SigmoidUat1D(Experiment):
         g, M, at = self.targets[0], self.units[-1], 0.5037  # a jump between two knots
         bump = Soft(staircase(g, M), 10.0 * M, lambda z: np.exp(-(z**2)))
         x = np.linspace(0, 1, 2001)
-        check = at_most("units exp(-z²), κΔ = 10: largest error found", float(np.max(np.abs(g(x) - bump(x)))), bump.bound(g))
+        found = float(np.max(np.abs(g(x) - bump(x))))
+        check = at_most("units exp(-z²), κΔ = 10: largest error found", found, bump.bound(g))
         yield because("exp(-z²) does not rise from 0 to 1", check)
         value = float(Soft(staircase(step(at), M), 20.0 * M)(np.array([at]))[0])
-        yield printed(at_most(f'"any function": sup error for a step, M = {M}', max(abs(value), abs(1 - value)), 0.49), "D1")
+        check = at_most(f'"any function": sup error for a step, M = {M}', max(abs(value), abs(1 - value)), 0.49)
+        yield printed(check, "D1")
 
     def resolution(self, rng: Generator) -> Checks:
         net = Soft(staircase(self.targets[0], self.units[-1]), 0.05 * self.units[-1])

@@ -5,15 +5,11 @@ from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, para
 from headway.lab.relu_net import random_net
 from headway.lab.tools.curves import Function
 from headway.lab.tools.minimax import minimax
-from headway.lab.tools.nets import RidgeNet, multiply, random_units
+from headway.lab.tools.nets import RidgeNet, multiply, random_units, sigmoid
 
 T = np.linspace(-1, 1, 201)  # where best fits are sought: the obstructions lie at -1, 0 and 1
 NEAR = 0.05
 TARGETS: dict[str, Function] = {"sin x": np.sin, "cos x": np.cos, "|x|": np.abs}
-
-
-def sigmoid(z: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-z))
 
 
 def waves(m: int) -> np.ndarray:
@@ -28,19 +24,21 @@ def bent(f: Function, t: np.ndarray, s: float) -> np.ndarray:
 
 
 class StoneWeierstrassClosure(Experiment):
-    """Spans of cosines and of exponentials are algebras, so Stone-Weierstrass applies; spans of ReLUs, tanh and sigmoids are not.
+    """Spans of cosines and of exponentials are algebras, so Stone-Weierstrass applies; those of ReLUs and tanh are not.
 
         2 cos a cos b = cos(a + b) + cos(a - b),      e^a e^b = e^{a+b}
 
-    A set of functions on a compact set is dense in the continuous ones if they are continuous, have no common zero, separate points and are
-    closed under sums and products. Each hypothesis is needed: even cosines cannot tell x from -x, so no sum of them comes closer to sin
-    on [-1, 1] than sin 1. (x_+)² bends everywhere, so it is no sum of N ReLUs: among N + 1 disjoint intervals one has no kink. tanh² has a
-    double pole at iπ/2 and a sum of tanh units only simple poles, and likewise for sigmoids; their density needs another proof (Leshno).
+    A set of functions on a compact set is dense in the continuous ones if they are continuous, have no common zero,
+    separate points and are closed under sums and products. Each hypothesis is needed: even cosines cannot tell x from
+    -x, so no sum of them comes closer to sin on [-1, 1] than sin 1. (x_+)² bends everywhere, so it is no sum of N
+    ReLUs: among N + 1 disjoint intervals one has no kink. tanh² has a double pole at iπ/2 and a sum of tanh units only
+    simple poles, and likewise for sigmoids; their density needs another proof (Leshno).
 
-    Notes: A. Source: Stone 1948, The Generalized Weierstrass Approximation Theorem; Pinkus 1999, https://doi.org/10.1017/S0962492900002919
+    Notes: A. Source: Stone 1948, The Generalized Weierstrass Approximation Theorem; Pinkus 1999,
+    https://doi.org/10.1017/S0962492900002919
     Assumes: a compact set; continuous units; no common zero; points are separated; closed under multiplication.
-    Deviates: density cannot be measured; shown is that best fits (linear programs at 201 points) come near with all hypotheses and stay
-    away without one of them.
+    Deviates: density cannot be measured; shown is that best fits (linear programs at 201 points) come near with all
+    hypotheses and stay away without one of them.
     Also: Stone-Weierstrass; cosine nets are an algebra; closure under multiplication.
     """
 
@@ -52,29 +50,31 @@ class StoneWeierstrassClosure(Experiment):
     def measure(self, rng: Generator) -> Checks:
         gaps, sizes = [], []
         for sigma, d, m, k in product((np.cos, np.exp), range(1, self.dimensions + 1), self.units, self.units):
-            x, f, g = rng.uniform(-1, 1, (self.points, d)), random_units(sigma, m, d, rng), random_units(sigma, k, d, rng)
+            x = rng.uniform(-1, 1, (self.points, d))
+            f, g = random_units(sigma, m, d, rng), random_units(sigma, k, d, rng)
             net, both = multiply(f, g), f(x) * g(x)
             gaps.append(np.max(np.abs(net(x) - both)) / max(1.0, np.max(np.abs(both))))
             sizes.append(net.c.size - (2 if sigma is np.cos else 1) * m * k)
         yield headline(close("net of the product minus the product", gaps, np.zeros(len(gaps)), 1e-12))
-        yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", np.array(sizes), np.zeros(len(sizes), dtype=int))
+        yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", np.array(sizes), np.zeros(len(sizes)))
         x, y = rng.uniform(-1, 1, (2, self.points, self.dimensions))
         one = RidgeNet(np.cos, np.zeros((1, self.dimensions)), np.zeros(1), np.ones(1))
         yield equal("no common zero: w = 0, b = 0 is the constant 1", one(x), np.ones(self.points))
         w = (y - x) * np.pi / np.sum((y - x) ** 2, axis=1, keepdims=True)
         apart = [np.cos(np.sum(w * p, axis=1) - np.sum(w * x, axis=1)) for p in (x, y)]
-        yield close("separation: a cosine that is 1 at x and -1 at x'", apart, np.outer([1, -1], np.ones(self.points)), 1e-9)
+        yield close("separation: a cosine that is 1 at x and -1 at x'", apart, [[1.0] * len(x), [-1.0] * len(x)], 1e-9)
         self.sizes = np.array([2, 4, 8, *range(12, self.span + 1, 4)])
         self.errors = {name: np.array([minimax(waves(m), f(T))[0] for m in self.sizes]) for name, f in TARGETS.items()}
-        yield at_most(f"best fits by {self.sizes[-1] + 1} cosines, at 201 points", {k: e[-1] for k, e in self.errors.items()}, NEAR)
+        last = {name: e[-1] for name, e in self.errors.items()}
+        yield at_most(f"best fits by {self.sizes[-1] + 1} cosines, at 201 points", last, NEAR)
         k = np.arange(self.span + 1)
         self.floors = {
             "sin x": ("cos kx cannot tell x from -x", minimax(np.cos(k * T[:, None]), np.sin(T))[0]),
             "cos x": ("every e^{kx/4} - 1 is 0 at 0", minimax(np.exp(k[1:7] * T[:, None] / 4) - 1, np.cos(T))[0]),
             "|x|": ("{1, x} is not closed under products", minimax(T[:, None] ** np.arange(2), np.abs(T))[0]),
         }
-        floors = [floor for _, floor in self.floors.values()]
-        yield close("best fits without separation, with a zero, not closed", floors, [math.sin(1), 1, 0.5], 1e-7)
+        floors = [best for _, best in self.floors.values()]  # without separation, with a zero, not closed
+        yield close("best fits without one hypothesis are sin 1, 1, ½", floors, [math.sin(1), 1, 0.5], 1e-7)
         s, N = 2.0**-8, self.span
         t = (np.arange(N + 1) + 0.5) / (N + 1)  # centres of N + 1 disjoint intervals that contain t ± s
         second = bent(lambda x: np.maximum(x, 0) ** 2, t, s) / (2 * s * s)
@@ -96,7 +96,8 @@ class StoneWeierstrassClosure(Experiment):
             yield because(why, at_most(f"best fit of {name}", floor, NEAR))
         both = np.append(T, -1e-12)
         cosines = np.column_stack([np.cos(j * both * math.pi / 2 + p) for j in range(self.span // 2) for p in (0, 1)])
-        yield because("a step is not continuous", at_most("best fit of a step", minimax(cosines, (both >= 0) * 1.0)[0], NEAR))
+        check = at_most("best fit of a step", minimax(cosines, (both >= 0) * 1.0)[0], NEAR)
+        yield because("a step is not continuous", check)
 
     def plots(self) -> list[Panel]:
         (f, g), t = self.pair, np.linspace(-3, 3, 400)[:, None]

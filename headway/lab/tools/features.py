@@ -4,11 +4,24 @@ import math
 
 import numpy as np
 
+from headway.lab.tools.curves import Function
+
 
 def cosines(x: np.ndarray, count: int, spread: float, rng: np.random.Generator) -> np.ndarray:
     """cos(<w_j, x> + b_j), w_j ~ N(0, spread² I), b_j uniform; single precision, for errors not below 1e-6."""
     w, b = rng.normal(0, spread, (count, x.shape[1])), rng.uniform(0, 2 * math.pi, count)
     return np.cos((x @ w.T + b).astype(np.float32))
+
+
+def unit_columns(phi: Function, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """φ(<a_j, x> + b_j) at the rows of x, every column of length 1."""
+    columns = phi(x @ a.T + b)
+    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
+
+
+def rank(columns: np.ndarray) -> int:
+    """Singular values above 1e-9 of the largest."""
+    return int(np.linalg.matrix_rank(columns, tol=1e-9 * np.linalg.norm(columns, 2)))
 
 
 def residual(columns: np.ndarray, y: np.ndarray, rcond: float | None = None) -> float:
@@ -53,3 +66,17 @@ def learnt_cosine(target: np.ndarray, x: np.ndarray, rng: np.random.Generator, s
         if best < 1e-20:
             break
     return best
+
+
+def no_space_is_better(d: int, m: int) -> float:
+    """A lower bound of the worst error of any space of dimension m for functions on [0, 1]^d with Barron constant 1.
+
+        max_N a_N (1 - m/N)^½         of N cosines that are orthogonal on the cube, the k-th of size a_k = 1/‖πk‖
+
+    The squared lengths of the projections of N orthonormal functions add to at most m, so one of them keeps 1 - m/N of its square.
+    """
+    side = math.ceil((8 * m) ** (1 / d) * 1.7) + 1
+    length = np.sort(np.sqrt(sum(np.meshgrid(*[np.arange(side) ** 2] * d, indexing="ij"))).ravel())
+    length = length[(length > 0) & (length < side)]  # complete up to this radius
+    N = np.arange(1, length.size + 1)
+    return float(np.max(np.sqrt(np.maximum(1 - m / N, 0)) / (math.pi * length)))

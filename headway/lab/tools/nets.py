@@ -20,6 +20,11 @@ def interpolant(g: Function, knots: np.ndarray) -> ReluNet:
     return as_hinges(Pwl(knots[:-1], values[:-1], 0.0, float((values[-1] - values[-2]) / (knots[-1] - knots[-2]))))
 
 
+def sigmoid(z: np.ndarray) -> np.ndarray:
+    """1/(1 + e^{-z}), without overflow; z may be complex."""
+    return 0.5 + 0.5 * np.tanh(z / 2)
+
+
 @dataclass(frozen=True)
 class RidgeNet:
     """Σ_i c_i σ(⟨w_i, x⟩ + b_i): one hidden layer, w of shape (units, inputs)."""
