@@ -76,9 +76,9 @@ class DeepNarrow(Experiment):
             self.depths[d] = np.array([net.depth for net in nets])
             self.errors[d] = np.array([gap(net, c) for net, c in zip(nets, corners, strict=True)])
             inside[f"d = {d}"] = gap(nets[-1], x) / self.errors[d][-1]
-        exact = np.concatenate([d / (4 * np.array(m) ** 2.0) for d, m in SIZES.items()])
+        tangent = np.concatenate([d / (4 * np.array(m) ** 2.0) for d, m in SIZES.items()])
         found = np.concatenate(list(self.errors.values()))
-        yield close("‖x‖² by tangents: error at the corners is d/(4m²)", found, exact)
+        yield close("‖x‖² by tangents: error at the corners is d/(4m²)", found, tangent)
         yield at_most("at 500 random points, over that at the corners", inside, 1.0)
         functions = [pwl1d(random_net([1, *[1] * int(rng.integers(1, 9)), 1], rng)) for _ in range(self.nets)]
         turning = sum(bool(np.any(f.slopes > 0) and np.any(f.slopes < 0)) for f in functions)

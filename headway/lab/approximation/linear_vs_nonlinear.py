@@ -45,8 +45,8 @@ class LinearVsNonlinear(Experiment):
             yield slope(f"no fixed space is better, d = {d}: bound in M", M, width, -1 / d, 0.1)
         t = (np.arange(24) + 0.5) / 24  # on this grid the cosines below are orthogonal: the discrete cosine transform
         waves = np.cos(math.pi * np.outer(np.arange(12), t))
-        e = np.kron(waves, waves)
-        e /= np.linalg.norm(e, axis=1, keepdims=True)
+        family = np.kron(waves, waves)
+        e = family / np.linalg.norm(family, axis=1, keepdims=True)
         x = np.stack(np.meshgrid(t, t, indexing="ij"), axis=-1).reshape(-1, 2)
         spaces = {m: np.linalg.qr(cosines(x, m, 2 * self.spread, rng).astype(float))[0] for m in (20, 70)}
         kept = {f"M = {m}": float(np.max(1 - np.sum((e @ q) ** 2, axis=1))) for m, q in spaces.items()}

@@ -80,7 +80,7 @@ class NormOrder(Experiment):
         left = Panel("With mass 1 the average is below", "sup |f - g|", "∫ |f - g| dμ")
         for name, l1 in self.l1.items():
             left.points(self.sup, l1, name, size=9)
-        left.points(*self.wide.T, "mass 2", colour=style.VERMILION, size=9)
+        left.points(self.wide[:, 0], self.wide[:, 1], "mass 2", colour=style.VERMILION, size=9)
         top = float(self.sup.max())
         right = Panel("A spike is small on average only", "width w of the spike", "norm", log="xy")
         right.series(self.w, np.ones(self.w.size), "supremum").series(self.w, self.spikes, "L1 norm")

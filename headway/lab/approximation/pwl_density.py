@@ -65,8 +65,8 @@ class PwlDensity(Experiment):
         yield headline(at_most("sup |f - f_h| against the law of each f", self.errors, self.laws, rounding=1e-12))
         yield at_most("sup |f - f_h| against ω(h)", self.errors, {g.name: g.modulus(h) for g in LAWS})
         nets = {g.name: interpolant(g, knots(m[-1])) for g in LAWS}
-        gaps = [[nets[g.name].at(x) for g in LAWS], [np.interp(x, knots(m[-1]), g(knots(m[-1]))) for g in LAWS]]
-        yield close("nets against numpy's interpolation", *gaps, 1e-11)
+        numpy = [np.interp(x, knots(m[-1]), g(knots(m[-1]))) for g in LAWS]
+        yield close("nets against numpy's interpolation", [nets[g.name].at(x) for g in LAWS], numpy, 1e-11)
         yield equal("ReLUs are m", nets["x²"].nodes, m[-1])
         yield equal("x²: sup error is h²/4, bit for bit", self.errors["x²"], h * h / 4)
         self.best = np.array([SQUARE.sup_error(through(SQUARE, k, s * s / 8)) for k, s in zip(m, h, strict=True)])

@@ -36,7 +36,7 @@ class PwlReluSum(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         m = np.arange(2, self.pieces + 1)
-        functions = [random_pwl(k, rng) for k in m]
+        functions = [random_pwl(k, rng) for k in range(2, self.pieces + 1)]
         made = [as_hinges(f) for f in functions]
         errors = []
         for f, net in zip(functions, made, strict=True):
@@ -47,7 +47,8 @@ class PwlReluSum(Experiment):
         back = [pwl1d(net).simplified() for net in made]
         yield equal("pieces of the net are m", np.array([f.knots.size + 1 for f in back]), m)
         same = [(b.knots, f.knots) for b, f in zip(back, functions, strict=True) if b.knots.size == f.knots.size]
-        yield close("knots of the net are those of f", *(np.concatenate(k) for k in zip(*same, strict=True)), 1e-9)
+        found, true = (np.concatenate(k) for k in zip(*same, strict=True))
+        yield close("knots of the net are those of f", found, true, 1e-9)
         knots = np.append(0.0, np.cumsum(rng.dirichlet(np.ones(self.pieces))))
         inside = Pwl(knots, rng.normal(size=knots.size), 0.0, 0.0)
         net = interpolant(inside, knots)

@@ -42,9 +42,14 @@ class Relu3LayerBox(Experiment):
     log_points = param(14, "Sobol points: 8 scrambles of 2^log_points", least=10, most=17, small=10, full=17)
     cost = "M"
 
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(list(self.sides) == sorted(self.sides), "`sides` must increase")]
+
     def measure(self, rng: Generator) -> Checks:
         n, axes = np.array(self.sides), range(1, self.dimensions + 1)
-        rough, narrow, falls, units, gaps = {}, {}, {}, [], []
+        rough, narrow, falls = {}, {}, {}
+        units: list[int] = []
+        gaps: list[float] = []
         self.l1, self.sup, self.thin = {}, {}, np.zeros((0, 2))
         for d in axes:
             integral, name = Integral(d, self.log_points, rng), f"d = {d}"

@@ -78,8 +78,8 @@ class ReluBump(Experiment):
         nodes = [[net.nodes for net in nets] for nets in (long["√x"], self.nets["√x"])]
         yield equal("ReLUs are 4K, or 2K + 2 when ramps are shared", np.array(nodes), np.stack([4 * K, 2 * K + 2]))
         x, rounding = rng.random(50), 160 * 2.0**-52 * self.bumps[-1] ** 2  # of 4K units, each of size 10K
-        values = [[net.at(x) for nets in group.values() for net in nets] for group in (self.nets, long)]
-        yield close("sharing ramps does not change the function", *values, rounding)
+        short, full = ([net.at(x) for nets in group.values() for net in nets] for group in (self.nets, long))
+        yield close("sharing ramps does not change the function", short, full, rounding)
         yield close("as printed, the ramp has the height δ", self.wrong.at(50.0), d, 1e-12)
 
     def control(self, rng: Generator) -> Checks:

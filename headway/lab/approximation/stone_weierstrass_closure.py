@@ -63,14 +63,14 @@ class StoneWeierstrassClosure(Experiment):
         w = (y - x) * np.pi / np.sum((y - x) ** 2, axis=1, keepdims=True)
         apart = [np.cos(np.sum(w * p, axis=1) - np.sum(w * x, axis=1)) for p in (x, y)]
         yield close("separation: a cosine that is 1 at x and -1 at x'", apart, [[1.0] * len(x), [-1.0] * len(x)], 1e-9)
-        self.sizes = np.array([2, 4, 8, *range(12, self.span + 1, 4)])
-        self.errors = {name: np.array([minimax(waves(m), f(T))[0] for m in self.sizes]) for name, f in TARGETS.items()}
+        self.spans = np.array([2, 4, 8, *range(12, self.span + 1, 4)])
+        self.errors = {name: np.array([minimax(waves(m), f(T))[0] for m in self.spans]) for name, f in TARGETS.items()}
         last = {name: e[-1] for name, e in self.errors.items()}
-        yield at_most(f"best fits by {self.sizes[-1] + 1} cosines, at 201 points", last, NEAR)
-        k = np.arange(self.span + 1)
+        yield at_most(f"best fits by {self.spans[-1] + 1} cosines, at 201 points", last, NEAR)
+        w = np.arange(self.span + 1)
         self.floors = {
-            "sin x": ("cos kx cannot tell x from -x", minimax(np.cos(k * T[:, None]), np.sin(T))[0]),
-            "cos x": ("every e^{kx/4} - 1 is 0 at 0", minimax(np.exp(k[1:7] * T[:, None] / 4) - 1, np.cos(T))[0]),
+            "sin x": ("cos kx cannot tell x from -x", minimax(np.cos(w * T[:, None]), np.sin(T))[0]),
+            "cos x": ("every e^{kx/4} - 1 is 0 at 0", minimax(np.exp(w[1:7] * T[:, None] / 4) - 1, np.cos(T))[0]),
             "|x|": ("{1, x} is not closed under products", minimax(T[:, None] ** np.arange(2), np.abs(T))[0]),
         }
         floors = [best for _, best in self.floors.values()]  # without separation, with a zero, not closed
@@ -82,10 +82,10 @@ class StoneWeierstrassClosure(Experiment):
         kinks = [np.sum(np.abs(bent(random_net([1, N, 1], rng).at, t, s)) > 1e-12) for _ in range(20)]
         yield at_most(f"nets of {N} ReLUs: of {N + 1} intervals, those that bend", kinks, N, kind="EXACT")
         poles, simple, e = [], [], 1e-5
-        for sigma, pole in ((np.tanh, 0.5j * np.pi), (sigmoid, 1j * np.pi)):
-            near, net = np.array([pole - 1j * e]), random_units(sigma, N, 1, rng)
+        for unit, pole in ((np.tanh, 0.5j * np.pi), (sigmoid, 1j * np.pi)):
+            near, net = np.array([pole - 1j * e]), random_units(unit, N, 1, rng)
             net.w[:3], net.b[:3] = 1.0, 0.0  # three units with a pole at the very place
-            poles.append(np.abs(e * e * sigma(near) ** 2)[0])
+            poles.append(np.abs(e * e * unit(near) ** 2)[0])
             simple.append(np.abs(e * e * net(near[:, None]))[0])
         yield close("tanh², sigmoid²: size times distance² from the pole", poles, np.ones(2), 1e-8)
         yield at_most(f"the same of {N} units with three poles there", simple, 1e-4, kind="EXACT")
@@ -104,7 +104,7 @@ class StoneWeierstrassClosure(Experiment):
         left = Panel("The product of two nets is a net", "x", "value").curve(t, {"f": f(t), "g": g(t)})
         left.target(t, f(t) * g(t), "f times g").bound(t, multiply(f, g)(t), "net of 18 cosines")
         right = Panel("One hypothesis less, and fits stay away", "units", "largest error of the best fit", log="y")
-        right.series(self.sizes + 1, {name: np.maximum(e, 1e-9) for name, e in self.errors.items()})
+        right.series(self.spans + 1, {name: np.maximum(e, 1e-9) for name, e in self.errors.items()})
         for name, label in (("sin x", "sin: even only"), ("cos x", "cos: zero at 0"), ("|x|", "|x|: only 1, x")):
-            right.control(self.sizes[[0, -1]] + 1, [self.floors[name][1]] * 2, label)
+            right.control(self.spans[[0, -1]] + 1, [self.floors[name][1]] * 2, label)
         return [left, right]
