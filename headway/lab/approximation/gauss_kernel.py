@@ -1,75 +1,11 @@
-"""The features of the Gaussian kernel, and how fast its spans converge."""
+from headway.lab.checks import at_most, because, close, headline, loglog_slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
+from headway.lab.tools.curves import Function, sine
+from headway.lab.tools.kernels import chebyshev, gaussian, gaussian_features, gaussian_ridge, gaussian_tail
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
-import numpy as np
-from scipy.special import gammaln
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_most, close, loglog_slope, published, slope
-from headway.lab.old import Experiment
-
-Function = Callable[[np.ndarray], np.ndarray]
-SMOOTH = {10: 1.2e-2, 20: 9.6e-5, 30: 1.1e-7}  # largest error for sin 5x by number of nodes
+SMOOTH = {10: 1.2e-2, 20: 9.6e-5, 30: 1.1e-7}  # largest error for sin 5x by number of nodes, γ = 10, λ = 1e-12
 KINK = {10: 0.127, 20: 0.048, 30: 0.033}  # for |x|
-
-
-@dataclass(frozen=True)
-class Config:
-    truncations: int = 20  # K = 0 … truncations
-    shapes: tuple[float, ...] = (0.5, 1.0, 2.0)  # γ of the truncated series on [-1, 1]
-    gamma: float = 10.0  # γ of the kernel ridge regression
-    ridge: float = 1e-12  # λ
-    nodes: tuple[int, ...] = (5, 10, 15, 20, 25, 30, 40, 60, 80)  # Chebyshev nodes n
-
-    def __post_init__(self) -> None:
-        require((5 <= self.truncations <= 60, "truncations is 5 to 60"), (all(0 < g <= 5 for g in self.shapes), "γ is between 0 and 5"))
-        require((self.gamma > 0 and self.ridge > 0, "γ and λ are positive"), (all(2 <= n <= 200 for n in self.nodes), "n is 2 to 200"))
-
-
-def kernel(x: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
-    return np.exp(-gamma * (x[:, None] - z) ** 2)
-
-
-def phi(x: np.ndarray, K: int, gamma: float) -> np.ndarray:
-    """φ_k(x) = e^{-γx²} sqrt((2γ)^k / k!) x^k for k = 0 … K."""
-    k = np.arange(K + 1)
-    return np.exp(-gamma * x[:, None] ** 2 + (k * np.log(2 * gamma) - gammaln(k + 1)) / 2) * x[:, None] ** k
-
-
-def bound(K: np.ndarray, t: float) -> np.ndarray:
-    """t^{K+1} / (K+1)! / (1 - t/(K+2)) where K + 2 > t."""
-    return np.exp((K + 1) * np.log(t) - gammaln(K + 2)) / (1 - t / (K + 2))
-
-
-def sine(x: np.ndarray) -> np.ndarray:
-    return np.sin(5 * x)
-
-
-def chebyshev(n: int) -> np.ndarray:
-    return np.cos((np.arange(n) + 0.5) * np.pi / n)
-
-
-@dataclass(frozen=True)
-class Ridge:
-    """Kernel ridge regression at the nodes x, and its norm in the kernel's space."""
-
-    x: np.ndarray
-    weights: np.ndarray
-    gamma: float
-
-    def __call__(self, t: np.ndarray) -> np.ndarray:
-        return kernel(t, self.x, self.gamma) @ self.weights
-
-    def norm(self) -> float:
-        return float(np.sqrt(self.weights @ kernel(self.x, self.x, self.gamma) @ self.weights))
-
-
-def ridge(f: Function, n: int, gamma: float, penalty: float) -> Ridge:
-    x = chebyshev(n)
-    return Ridge(x, np.linalg.solve(kernel(x, x, gamma) + penalty * np.eye(n), f(x)), gamma)
+SINE = sine(5)
 
 
 def on_grid(fit: Function, f: Function, points: int = 4001) -> float:
@@ -78,82 +14,95 @@ def on_grid(fit: Function, f: Function, points: int = 4001) -> float:
 
 
 class GaussKernel(Experiment):
-    """The Gaussian kernel has infinitely many features that die out fast, and its spans approximate smooth functions very fast.
+    """The Gaussian kernel has infinitely many features that die out fast; its spans approximate smooth functions fast.
 
         exp(-γ(x-z)²) = Σ_k φ_k(x) φ_k(z),      φ_k(x) = e^{-γx²} sqrt((2γ)^k / k!) x^k
 
     For |x|, |z| <= R and t = 2γR² the remainder after K is largest at x = z = R, where it is P(Poisson(t) > K), and
 
-        P(Poisson(t) > K) <= t^{K+1} / (K+1)! · 1/(1 - t/(K+2)),      K + 2 > t.
+        P(Poisson(t) > K) <= t^{K+1} / (K+1)! * 1/(1 - t/(K+2)),      K + 2 > t.
 
-    So the eigenvalues of a Gram matrix fall like that too. Ridge regression at n Chebyshev nodes of [-1, 1] approaches sin 5x faster than
-    any power of 1/n until rounding; for |x| the error falls about like 1/n. Errors are the largest on 4001 points; for sin 5x and n = 30
-    it is certified by |u''| <= √12 γ ‖u‖ in the kernel's space. For |x| the slope on n = 10 … 40 was measured, -1.16, before -1 ± 0.25
-    was fixed; beyond, the penalty levels the error (-0.90 with R² 0.94 on n = 10 … 80).
+    So the eigenvalues of a Gram matrix fall like that too. Ridge regression at n Chebyshev nodes of [-1, 1] approaches
+    sin 5x faster than any power of 1/n, until rounding: the slope in log-log grows steeper. For |x|, which is not
+    smooth, it is slow.
+
+    Notes: A. Source: Steinwart, Hush, Scovel 2006, https://doi.org/10.1109/TIT.2006.881713; Micchelli, Xu, Zhang 2006,
+    Universal Kernels
+    Assumes: a compact interval; K + 2 > t; the target is smooth (for the fast rate).
+    Deviates: errors are the largest on 4001 points, except for sin 5x and n = 30, where |u''| <= √12 γ ‖u‖ in the
+    kernel's space certifies it. No rate is claimed for |x|: with a penalty it depends on both.
+    Also: Gaussian kernel; RBF kernel features; universal kernel.
     """
 
-    lecture = "A"
-    kinds = ("EXACT", "BOUND")
-    cost = "S"
-    source = "Steinwart, Hush, Scovel 2006, https://doi.org/10.1109/TIT.2006.881713; Micchelli, Xu, Zhang 2006, Universal Kernels"
-    assumptions = ("a compact interval", "K + 2 > t", "the target is smooth (for the fast rate)")
-    aliases = ("Gaussian kernel", "RBF kernel features", "universal kernel")
-    panels = 2
-    small = {"nodes": (10, 20, 30, 40)}
+    truncations = param(20, "K = 0 … truncations", least=8, most=50)
+    shapes = param((0.5, 1.0, 2.0), "γ of the truncated series on [-1, 1]", least=0.05, most=4.0)
+    nodes = param((5, 10, 15, 20, 25, 30, 40, 60, 80), "Chebyshev nodes n", least=4, most=200, small=(10, 20, 30, 40))
+    gamma = param(10.0, "γ of the kernel ridge regression", least=8.0, most=12.0)
+    ridge = param(1e-12, "λ", least=1e-13, most=3e-12)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def measure(self, rng: Generator) -> Checks:
         from scipy.stats import poisson
 
-        K, x, one = np.arange(c.truncations + 1), rng.uniform(-1, 1, 100), np.ones(1)
-        for gamma in c.shapes:
-            terms, edge, t = phi(x, 60, gamma), phi(one, 60, gamma)[0] ** 2, 2 * gamma
-            yield close(f"γ = {gamma:g}: sixty features against the kernel", terms @ terms.T, kernel(x, x, gamma))
-            tail = np.array([edge[k + 1 :].sum() for k in K])  # the remainder at x = z = 1, summed without cancellation
-            yield close(f"γ = {gamma:g}: largest remainder over scipy's Poisson tail", tail / poisson.sf(K, t), np.ones(K.size), 1e-9)
-            rest = np.array([np.max(np.abs(terms[:, k + 1 :] @ terms[:, k + 1 :].T)) for k in K])
-            yield at_most(f"γ = {gamma:g}: remainder at random points against that at x = z = 1", rest, tail)
-            valid = t < K + 2
-            yield at_most(f"γ = {gamma:g}: remainder against the bound, K <= {K[-1]}", tail[valid], bound(K[valid], t))
-        self.tail, self.K = tail, K
-        x = chebyshev(40)
-        self.spectrum = np.linalg.eigvalsh(kernel(x, x, c.gamma))[::-1]
-        k, feature = np.arange(1, 40), phi(x, 150, c.gamma)
-        self.limit = np.array([np.sum(feature[:, j:] ** 2) for j in k])  # the trace of the rest after j features bounds eigenvalue j + 1
-        yield at_most("eigenvalues of a Gram matrix against the rest of the features", self.spectrum[1:], self.limit)
-        self.errors = {
-            name: np.array([on_grid(ridge(f, n, c.gamma, c.ridge), f) for n in c.nodes]) for name, f in (("sin 5x", sine), ("|x|", np.abs))
-        }
-        default = (c.gamma, c.ridge) == (10.0, 1e-12)
-        for n in sorted(set(c.nodes) & set(SMOOTH)) if default else ():
-            i = c.nodes.index(n)
-            yield published(f"sin 5x, n = {n}: reference value", self.errors["sin 5x"][i], SMOOTH[n], 0.05 * SMOOTH[n])
-            yield published(f"|x|, n = {n}: reference value", self.errors["|x|"][i], KINK[n], 1e-3)
-        fit, points = ridge(sine, 30, c.gamma, c.ridge), 80_001
-        spacing, curvature = 2 / (points - 1), np.sqrt(12) * c.gamma * fit.norm() + 25
-        self.certified = on_grid(fit, sine, points) + spacing**2 / 8 * curvature
-        yield at_most("sin 5x, n = 30: sup error, certified", self.certified, 1e-6)
-        n = (10, 20, 30)
-        steep = [on_grid(ridge(sine, m, c.gamma, c.ridge), sine) for m in n]
-        yield at_most(
-            "sin 5x: slope from n = 20 to 30 below that from 10 to 20", loglog_slope(n[1:], steep[1:])[0], loglog_slope(n[:2], steep[:2])[0]
+        K, x, series, tails, rest, self.tails = np.arange(self.truncations + 1), rng.uniform(-1, 1, 60), [], [], {}, {}
+        for gamma in self.shapes:
+            terms, edge, name = (
+                gaussian_features(x, 90, gamma),
+                gaussian_features(np.ones(1), 90, gamma)[0] ** 2,
+                f"γ = {gamma:g}",
+            )
+            series.append(np.max(np.abs(terms @ terms.T - gaussian(x, x, gamma))))
+            self.tails[name] = np.array(
+                [edge[k + 1 :].sum() for k in K]
+            )  # the remainder at x = z = 1, without cancellation
+            tails.append(np.max(np.abs(self.tails[name] / poisson.sf(K, 2 * gamma) - 1)))
+            rest[name] = [np.max(np.abs(terms[:, k + 1 :] @ terms[:, k + 1 :].T)) for k in K]
+        yield close("ninety features minus the kernel", series, np.zeros(len(series)))
+        yield close("remainder at x = z = 1 over scipy's Poisson tail, minus 1", tails, np.zeros(len(tails)), 1e-9)
+        yield at_most("remainder at other points against that at x = z = 1", rest, self.tails)
+        found, limits = (
+            {name: tail[7:] for name, tail in self.tails.items()},
+            [gaussian_tail(K[7:], 2 * gamma) for gamma in self.shapes],
         )
-        even = (10, 20, 30, 40)  # an odd number has a node at the kink
-        yield slope("|x|: error in n = 10 … 40", even, [on_grid(ridge(np.abs, m, c.gamma, c.ridge), np.abs) for m in even], -1, 0.25)
+        yield headline(at_most(f"remainder against the bound, K = 7 … {K[-1]}", found, limits))
+        x, k = chebyshev(40), np.arange(1, 40)
+        self.spectrum, feature = (
+            np.linalg.eigvalsh(gaussian(x, x, self.gamma))[::-1],
+            gaussian_features(x, 150, self.gamma),
+        )
+        self.limit = np.array([np.sum(feature[:, j:] ** 2) for j in k])  # the trace of the rest after j features
+        yield at_most("eigenvalue j + 1 of a Gram matrix against that rest", self.spectrum[1:], self.limit)
+        sizes = {*self.nodes, 10, 20, 30}
+        fits = {name: {n: on_grid(self.fit(f, n), f) for n in sizes} for name, f in (("sin 5x", SINE), ("|x|", np.abs))}
+        self.errors = {name: [found[n] for n in self.nodes] for name, found in fits.items()}
+        if (self.gamma, self.ridge) == (10.0, 1e-12):
+            for name, published in (("sin 5x", SMOOTH), ("|x|", KINK)):
+                ratio = [fits[name][n] / e for n, e in published.items()]
+                yield close(f"{name}: errors over published ones, n = 10, 20, 30", ratio, np.ones(3), 0.05)
+        first, last = (loglog_slope(pair, [fits["sin 5x"][n] for n in pair])[0] for pair in ((10, 20), (20, 30)))
+        yield at_most("sin 5x: slope from n = 20 to 30 against that from 10 to 20", last, first)
+        fit, norm = gaussian_ridge(SINE, 30, self.gamma, self.ridge)
+        certified = on_grid(fit, SINE, 80_001) + (2 / 80_000) ** 2 / 8 * (np.sqrt(12) * self.gamma * norm + 25)
+        yield at_most("sin 5x, n = 30: sup error, certified", certified, 1e-6)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        yield at_most("the bound with t = γR² in place of 2γR²", self.tail[5:], bound(self.K[5:], c.shapes[-1]))
-        yield at_most("|x| is not smooth: largest error at n = 30", on_grid(ridge(np.abs, 30, c.gamma, c.ridge), np.abs), 1e-6)
+    def fit(self, f: Function, n: int) -> Function:
+        return gaussian_ridge(f, n, self.gamma, self.ridge)[0]
+
+    def control(self, rng: Generator) -> Checks:
+        yield because(
+            "|x| is not smooth", at_most("|x|, n = 30: largest error", on_grid(self.fit(np.abs, 30), np.abs), 1e-6)
+        )
         x = chebyshev(30)
-        few = np.linalg.lstsq(phi(x, 5, c.gamma), sine(x), rcond=None)[0]
-        yield at_most("six features only: largest error at n = 30", on_grid(lambda s: phi(s, 5, c.gamma) @ few, sine), 1e-6)
+        few = np.linalg.lstsq(gaussian_features(x, 5, self.gamma), SINE(x), rcond=None)[0]
+        error = on_grid(lambda s: gaussian_features(s, 5, self.gamma) @ few, SINE)
+        yield because("only six of the features are used", at_most("sin 5x, n = 30: largest error", error, 1e-6))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        for i, (name, errors) in enumerate(self.errors.items()):
-            axes[0].loglog(c.nodes, errors, **style.series(i), label=name)
-        axes[0].loglog(c.nodes, 1 / np.array(c.nodes), **style.BOUND, label="1/n")
-        axes[0].set(title=f"Kernel ridge regression, γ = {c.gamma:g}", xlabel="nodes n", ylabel="largest error on 4001 points")
-        axes[1].semilogy(np.arange(1, 41), np.where(self.spectrum > 1e-17, self.spectrum, np.nan), **style.MEASURED, label="eigenvalues")
-        axes[1].semilogy(np.arange(2, 41), self.limit, **style.BOUND, label="rest of the features")
-        axes[1].set(title="Gram matrix of 40 nodes", xlabel="number", ylabel="eigenvalue", ylim=(1e-18, 1e3))
-        for panel in axes:
-            panel.legend(loc="lower left")
+    def resolution(self, rng: Generator) -> Checks:
+        g, K = self.shapes[-1], np.arange(7, self.truncations + 1)
+        yield at_most("the bound with t = γR² in place of 2γR²", self.tails[f"γ = {g:g}"][7:], gaussian_tail(K, g))
+
+    def plots(self) -> list[Panel]:
+        left = Panel(f"Smooth is fast, γ = {self.gamma:g}", "nodes n", "largest error on 4001 points", log="xy")
+        right = Panel("Eigenvalues of a Gram matrix die out", "number", "eigenvalue", log="y")
+        right.series(np.arange(1, 41), np.where(self.spectrum > 1e-17, self.spectrum, np.nan), "eigenvalues, 40 nodes")
+        right.bound(np.arange(2, 41), self.limit, "rest of the features").limits(y=(1e-18, 1e3))
+        return [left.series(self.nodes, self.errors), right]

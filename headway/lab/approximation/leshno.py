@@ -1,146 +1,108 @@
-"""Which activations can approximate everything."""
+from itertools import product
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from headway.lab.checks import at_least, at_most, because, close, equal, headline, printed, slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.tools.curves import Function
+from headway.lab.tools.features import rank, residual, unit_columns
 
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_least, at_most, close, equal, printed, slope
-from headway.lab.old import Experiment
-
-
-@dataclass(frozen=True)
-class Config:
-    units: int = 200  # random units in the feature matrix
-    points: int = 100  # where they are evaluated
-    sizes: tuple[int, ...] = (4, 8, 16, 32, 64, 128)  # units of the nets that are fitted
-    scale: float = 6.0  # the standard deviation of the weights a, biases are uniform on [-scale, scale]
-
-    def __post_init__(self) -> None:
-        require((self.units >= 40 and self.points >= 40, "units and points are at least 40"), (self.scale > 0, "scale > 0"))
-        require((min(self.sizes) >= 4 and list(self.sizes) == sorted(set(self.sizes)), "sizes are increasing and at least 4"))
-
-
-ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "z²": lambda z: z**2,
-    "z³": lambda z: z**3,
-    "tanh": np.tanh,
-    "ReLU": lambda z: np.maximum(z, 0),
-    "sin": np.sin,
-    "exp": lambda z: np.exp(z / 2),
+OTHERS: dict[str, Function] = {
+    "tanh": np.tanh, "ReLU": lambda z: np.maximum(z, 0), "sin": np.sin, "exp(z/2)": lambda z: np.exp(z / 2),
 }
+POLYNOMIALS: dict[str, Function] = {"z²": lambda z: z**2, "z³": lambda z: z**3}
 DEGREE = {"z²": 2, "z³": 3}
-TARGETS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"|x|": np.abs, "sin 9x": lambda x: np.sin(9 * x)}
+TARGETS: dict[str, Function] = {"|x|": np.abs, "sin 9x": lambda x: np.sin(9 * x)}
+X = np.linspace(-1, 1, 401)
+H, B, Y = np.array([0.2, 0.1, 0.05, 0.025]), 0.6, math.tanh(0.6)
+DERIVATIVES = {1: 1 - Y**2, 2: -2 * Y * (1 - Y**2), 3: (6 * Y**2 - 2) * (1 - Y**2)}  # of tanh at B
 
 
-def features(name: str, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """φ(<a_j,x> + b_j) at the rows of x, every column of length 1."""
-    columns = ACTIVATIONS[name](x @ a.T + b)
-    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
-
-
-def rank(columns: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(columns, tol=1e-9 * np.linalg.norm(columns, 2)))
-
-
-def residuals(columns: np.ndarray, y: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
-    """The root mean square error of the least-squares fit with the first M columns, for every M."""
-    fits = (columns[:, :m] @ np.linalg.lstsq(columns[:, :m], y, rcond=1e-11)[0] for m in sizes)
-    return np.array([math.sqrt(np.mean((fit - y) ** 2)) for fit in fits])
-
-
-def difference(k: int, h: float, x: np.ndarray, b: float) -> np.ndarray:
-    """The k-th central difference of tanh(b + ax) in a at 0: k + 1 hidden units, divided by h^k it tends to x^k tanh^{(k)}(b)."""
-    return sum((-1) ** j * math.comb(k, j) * np.tanh(b + (k / 2 - j) * h * x) for j in range(k + 1)) / h**k
-
-
-def derivative(k: int, y: float) -> float:
-    """The k-th derivative of tanh where it is y: y' = 1 - y², so each derivative is a polynomial in y."""
-    p = np.polynomial.Polynomial([0, 1])
-    for _ in range(k):
-        p = p.deriv() * np.polynomial.Polynomial([1, 0, -1])
-    return float(p(y))
+def difference(k: int, h: float, x: np.ndarray) -> np.ndarray:
+    """The k-th central difference of tanh(b + ax) in a at 0, over h^k: k + 1 units that tend to x^k tanh^{(k)}(b)."""
+    return sum((-1) ** j * math.comb(k, j) * np.tanh(B + (k / 2 - j) * h * x) for j in range(k + 1)) / h**k
 
 
 class Leshno(Experiment):
     """One hidden layer approximates every continuous function exactly if its activation is not a polynomial.
 
-    The span of φ(ax + b) is dense in C(R) if and only if φ (locally bounded, continuous almost everywhere) is not a polynomial. A φ of
-    degree k spans on R^n at most the polynomials of degree k, of dimension binomial(n + k, k). Why a smooth φ succeeds: differences in
-    the weight a at a = 0 give every power,
+    The span of φ(ax + b) is dense in C(R) if and only if φ (locally bounded, continuous almost everywhere) is not a
+    polynomial. A φ of degree k spans on R^n at most the polynomials of degree k, of dimension binomial(n + k, k). Why a
+    smooth φ succeeds: differences in the weight a at a = 0 give every power,
 
         Σ_j (-1)^j binomial(k, j) φ(b + (k/2 - j) h x) / h^k  =  x^k φ^{(k)}(b) + O(h²).
 
     Only continuous targets on compact sets are meant: at a jump a net with continuous φ errs by half of it.
+
+    Notes: C, D. Source: Leshno, Lin, Pinkus and Schocken 1993, https://doi.org/10.1016/S0893-6080(05)80131-5; Pinkus
+    1999, https://doi.org/10.1017/S0962492900002919
+    Assumes: φ is locally bounded and continuous almost everywhere; the target is continuous, the set compact.
+    Also: Leshno's theorem; universal approximation needs a non-polynomial activation.
     """
 
-    lecture = "C, D"
-    kinds = ("EXACT", "STAT")
-    cost = "S"
-    source = "Leshno, Lin, Pinkus and Schocken 1993, https://doi.org/10.1016/S0893-6080(05)80131-5; Pinkus 1999, https://doi.org/10.1017/S0962492900002919"
-    assumptions = ("φ is locally bounded and continuous almost everywhere", "the target is continuous, the set compact")
-    errata = ("D1",)
-    aliases = ("Leshno's theorem", "universal approximation needs a non-polynomial activation")
-    panels = 2
-    small = {"sizes": (4, 16, 64)}
+    units = param(200, "random units in the feature matrix", least=100, most=1000)
+    points = param(100, "where they are evaluated", least=60, most=1000)
+    sizes = param((4, 8, 16, 32, 64, 128), "units of the nets that are fitted", least=4, most=256, small=(4, 16, 64))
+    scale = param(6.0, "deviation of the weights a; biases are uniform on [-scale, scale]", least=4.0, most=9.0)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        self.fits: dict[tuple[str, str], list[np.ndarray]] = {(t, name): [] for t in TARGETS for name in ACTIVATIONS}
-        self.x = np.linspace(-1, 1, 401)
+    def conditions(self) -> list[tuple[bool, str]]:
+        rises = list(self.sizes) == sorted(self.sizes) and self.sizes[0] <= 4 and self.sizes[-1] >= 64
+        return [(rises, "`sizes` must increase, from 4 to 64 or more")]
+
+    def measure(self, rng: Generator) -> Checks:
+        self.fits: dict[tuple[str, str], list[np.ndarray]] = {}
         self.floor = {}
-        for name, k in DEGREE.items():
-            for t, g in TARGETS.items():
-                best = np.polynomial.Legendre.fit(self.x, g(self.x), k)(self.x)
-                self.floor[t, name] = math.sqrt(np.mean((best - g(self.x)) ** 2))
-        h, x, b = np.array([0.2, 0.1, 0.05, 0.025]), np.linspace(-1, 1, 201), 0.6
-        for k in (1, 2, 3):
-            errors = [np.max(np.abs(difference(k, step, x, b) / derivative(k, math.tanh(b)) - x**k)) for step in h]
-            yield slope(f"x^{k} from {k + 1} tanh units: error against h", h, errors, 2.0, 0.1)
-        y = np.polynomial.Polynomial([0, 16, 0, -40, 0, 24])  # the fourth derivative of tanh, a polynomial in y = tanh
-        turns = [t.real for t in y.deriv().roots() if abs(t.imag) < 1e-9 and abs(t) <= 1]
-        largest = max(abs(y(t)) for t in [*turns, 1.0])
-        bound = largest * h**2 / (12 * abs(derivative(2, math.tanh(b))))
-        errors = [np.max(np.abs(difference(2, step, x, b) / derivative(2, math.tanh(b)) - x**2)) for step in h]
-        yield at_most("x² from tanh: error <= max|φ''''| h² / (12 |φ''(b)|)", errors, bound)
+        for (t, g), (name, k) in product(TARGETS.items(), DEGREE.items()):
+            best = np.polynomial.Legendre.fit(X, g(X), k)(X)
+            self.floor[t, name] = math.sqrt(np.mean((best - g(X)) ** 2))
+        for k, derivative in DERIVATIVES.items():
+            errors = [np.max(np.abs(difference(k, h, X) / derivative - X**k)) for h in H]
+            yield slope(f"x^{k} from {k + 1} tanh units: error against h", H, errors, 2.0, 0.1)
+            if k == 2:
+                top = 4.0859  # max |tanh''''|, of 8y(1 - y²)(2 - 3y²) at y² = (15 - √105)/30
+                bound = top * H**2 / (12 * abs(derivative))
+                yield at_most("x²: error against max|φ''''| h² / (12 |φ''(b)|)", errors, bound)
 
-    def sample(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def sample(self, rng: Generator) -> Checks:
+        ranks, growth = [], {}
         for n in (1, 2):
-            x = rng.uniform(-1, 1, (c.points, n))
-            a, b = rng.normal(0, c.scale, (c.units, n)), rng.uniform(-c.scale, c.scale, c.units)
-            ranks = {name: rank(features(name, x, a, b)) for name in ACTIVATIONS}
-            for name, k in DEGREE.items():
-                yield equal(f"rank of {c.units} units, {name}, {n} variables", ranks[name], math.comb(n + k, k))
-            others = [value for name, value in ranks.items() if name not in DEGREE]
-            yield at_least(f"rank of tanh, ReLU, sin, exp, {n} variables", others, math.comb(n + 8, 8), kind="STAT")  # as of degree 8
-        a, b = rng.normal(0, c.scale, (c.sizes[-1], 1)), rng.uniform(-c.scale, c.scale, c.sizes[-1])
-        for t, g in TARGETS.items():
-            for name in ACTIVATIONS:
-                self.fits[t, name].append(residuals(features(name, self.x[:, None], a, b), g(self.x), c.sizes))
-            for name in DEGREE:
-                found, best = self.fits[t, name][-1], np.full(len(c.sizes), self.floor[t, name])
-                yield close(f"{t} by {name}: residual is that of the best polynomial", found, best, 1e-7)
-            last = [self.fits[t, name][-1][-1] for name in ACTIVATIONS if name not in DEGREE]
-            yield at_most(f"{t}: last residual of the others / that of z³", np.array(last) / self.floor[t, "z³"], 0.25, kind="STAT")
+            x, a = rng.uniform(-1, 1, (self.points, n)), rng.normal(0, self.scale, (self.units, n))
+            b = rng.uniform(-self.scale, self.scale, self.units)
+            ranks += [rank(unit_columns(phi, x, a, b)) for phi in POLYNOMIALS.values()]
+            for name, phi in OTHERS.items():
+                all_units = unit_columns(phi, x, a, b)
+                growth[f"{name}, {n} variables"] = np.diff([rank(all_units[:, :m]) for m in (4, 12, self.units)])
+        yield equal("rank of z², z³ units is binomial(n + k, k), n = 1, 2", np.array(ranks), np.array([3, 4, 6, 10]))
+        yield at_least("the others: rank of 12 over that of 4 units, of all over 12", growth, 1, kind="STAT")
+        M = self.sizes[-1]
+        a, b, last, falls, flat = rng.normal(0, self.scale, (M, 1)), rng.uniform(-self.scale, self.scale, M), {}, {}, []
+        for (t, g), (name, phi) in product(TARGETS.items(), (POLYNOMIALS | OTHERS).items()):
+            columns = unit_columns(phi, X[:, None], a, b)
+            found = np.sqrt([residual(columns[:, :m], g(X), 1e-11) for m in self.sizes])
+            self.fits.setdefault((t, name), []).append(found)
+            if name in DEGREE:
+                flat.append(found / self.floor[t, name])
+            else:
+                last[f"{t} by {name}"], falls[f"{t} by {name}"] = found[-1] / self.floor[t, "z³"], found[-1] / found[0]
+        yield headline(at_most(f"{M} other units: residual over that of the best cubic", last, 0.25, kind="STAT"))
+        yield at_most(f"the same over that of {self.sizes[0]} units", falls, 0.5, kind="STAT")
+        yield close("z², z³: residual over that of the best polynomial", flat, np.ones((4, len(self.sizes))), 1e-7)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def control(self, rng: Generator) -> Checks:
         first, *_, last = self.fits["|x|", "z²"][0]
-        yield at_most("z²: more units halve the residual for |x|", last, first / 2)
-        a, b = rng.normal(0, c.scale, (c.sizes[-1], 1)), rng.uniform(-c.scale, c.scale, c.sizes[-1])
-        step = (self.x >= 0).astype(float)
-        columns = ACTIVATIONS["tanh"](self.x[:, None] @ a.T + b)
-        weights = np.linalg.lstsq(columns, step, rcond=1e-11)[0]
+        check = at_most(f"|x| by {self.sizes[-1]} units: residual over that of {self.sizes[0]}", last / first, 0.5)
+        yield because("z² is a polynomial", check)
+        a, b = rng.normal(0, self.scale, (self.sizes[-1], 1)), rng.uniform(-self.scale, self.scale, self.sizes[-1])
+        weights = np.linalg.lstsq(np.tanh(X[:, None] @ a.T + b), (X >= 0) * 1.0, rcond=1e-11)[0]
         at_zero = float(np.tanh(b) @ weights)  # the net is continuous, the target jumps from 0 to 1 there
-        name = f'"any function": sup error of {c.sizes[-1]} tanh units for a step'
+        name = f'"any function": sup error of {self.sizes[-1]} tanh units for a step'
         yield printed(at_most(name, max(abs(at_zero), abs(1 - at_zero)), 0.49), "D1")
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        for panel, t in zip(axes, TARGETS, strict=True):
-            for i, name in enumerate(ACTIVATIONS):
-                look = style.series(i) if i < 5 else style.series(0) | {"color": style.VERMILION, "marker": "P"}
-                look |= {"linestyle": "--"} if name in DEGREE else {}
-                panel.loglog(c.sizes, np.maximum(np.mean(self.fits[t, name], axis=0), 1e-9), **look, label=name)
-            panel.set(title=f"Fits of {t}", xlabel="hidden units", ylabel="root mean square residual")
-            panel.legend(ncols=2, loc="lower left")
+    def plots(self) -> list[Panel]:
+        made = []
+        for t in TARGETS:
+            mean = {name: np.maximum(np.mean(self.fits[t, name], axis=0), 1e-9) for name in POLYNOMIALS | OTHERS}
+            panel = Panel(f"{t}: polynomials stay behind", "hidden units", "root mean square residual", log="xy")
+            panel.series(self.sizes, {name: mean[name] for name in OTHERS})
+            for name in DEGREE:
+                panel.control(self.sizes, mean[name], name)
+            made.append(panel)
+        return made

@@ -1,65 +1,19 @@
-"""Polynomials of several variables as sums of powers of linear forms."""
+from functools import partial
 
-import itertools
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
 from headway.lab.certified import certified_sup
-from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.old import Experiment
-from headway.lab.relu_net import ReluNet
+from headway.lab.checks import at_most, because, close, equal, headline
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.pwl1d import Pwl
+from headway.lab.tools.curves import power
+from headway.lab.tools.multiindex import exponents, monomials
+from headway.lab.tools.ridge_powers import coefficients, directions, gap, knots, ridge_net
+
+CERTAIN = 0.05  # accuracy of the certified suprema
 
 
-@dataclass(frozen=True)
-class Config:
-    variables: tuple[int, ...] = (2, 3)  # the numbers n of variables
-    degree: int = 5  # the largest degree k
-    knots: tuple[int, ...] = (9, 17, 33, 65)  # knots M of each interpolant
-    points: int = 2000  # random points of the cube [-1, 1]^n
-
-    def __post_init__(self) -> None:
-        require((all(2 <= n <= 4 for n in self.variables), "variables are 2, 3 or 4"), (2 <= self.degree <= 6, "degree is 2 to 6"))
-        require((min(self.knots) >= 3, "at least 3 knots"), (self.points >= 50, "points >= 50"))
-
-
-def exponents(n: int, k: int) -> np.ndarray:
-    """All α with α_1 + ... + α_n = k: the monomials x^α of degree k."""
-    return np.array([alpha for alpha in itertools.product(range(k + 1), repeat=n) if sum(alpha) == k])
-
-
-def monomials(x: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    return np.prod(x[:, None, :] ** alpha, axis=2)
-
-
-def ridge_matrix(w: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Column i: the coefficients k!/α! w_i^α of <w_i,x>^k."""
-    k = int(alpha[0].sum())
-    multinomial = [math.factorial(k) / math.prod(math.factorial(int(e)) for e in a) for a in alpha]
-    return np.array(multinomial)[:, None] * monomials(w, alpha).T
-
-
-def directions(n: int, k: int, rng: np.random.Generator) -> np.ndarray:
-    """binomial(n+k-1, k) random unit vectors."""
-    w = rng.normal(size=(math.comb(n + k - 1, k), n))
-    return w / np.linalg.norm(w, axis=1, keepdims=True)
-
-
-def interpolant(k: int, T: float, M: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """t^k at M knots of [-T, T] as (-T)^k + Σ_j jump_j (t - knot_j)_+: M - 1 knots, their jumps, and the constant."""
-    t = np.linspace(-T, T, M)
-    return t[:-1], np.diff(np.diff(t**k) / np.diff(t), prepend=0.0), float((-T) ** k)
-
-
-def ridge_net(w: np.ndarray, coefficients: np.ndarray, k: int, M: int) -> ReluNet:
-    """Σ_i c_i <w_i,x>^k with every power replaced by its interpolant: one hidden layer of N (M - 1) units."""
-    knots, jumps, shift = interpolant(k, math.sqrt(w.shape[1]), M)
-    first = (np.repeat(w, knots.size, axis=0), np.tile(-knots, len(w)))
-    return ReluNet((first, (np.outer(coefficients, jumps).ravel()[None], [shift * float(coefficients.sum())])))
+def curvature(k: int, T: float) -> float:
+    """max |(t^k)''| on [-T, T]."""
+    return k * (k - 1) * T ** (k - 2)
 
 
 class LiftingRidge(Experiment):
@@ -67,72 +21,79 @@ class LiftingRidge(Experiment):
 
     Every homogeneous polynomial of degree k is, for N = binomial(n+k-1, k) generic directions w_i,
 
-        p(x) = Σ_{i=1}^{N} c_i <w_i,x>^k,          for example    xy = ((x+y)² - (x-y)²) / 4.
+        p(x) = Σ_{i=1}^{N} c_i <w_i, x>^k,          for example    xy = ((x+y)² - (x-y)²) / 4.
 
-    With t^k interpolated at M knots, spacing h, on [-T, T], a ReLU net of N (M - 1) units errs by at most Σ |c_i| (h²/8) k(k-1) T^{k-2}.
-    On the cube [-1, 1]^n unit vectors give |<w,x>| <= T = √n.
+    With t^k interpolated at M knots, spacing h, on [-T, T], a ReLU net of N (M - 1) units errs by at most
+
+        Σ |c_i| (h²/8) k(k-1) T^{k-2},
+
+    the sum of the errors on the line. On the cube [-1, 1]^n unit vectors give |<w, x>| <= T = √n.
+
+    Notes: C. Source: Pinkus 1999, section 3, https://doi.org/10.1017/S0962492900002919
+    Assumes: there are N directions; they are generic, their k-th powers are linearly independent.
+    Deviates: the supremum is certified for n = 2; for more variables it is the largest error found at random points.
+    Also: lifting by ridge functions; ridge function representation of polynomials.
     """
 
-    lecture = "C"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Pinkus 1999, section 3, https://doi.org/10.1017/S0962492900002919; ETH Deep Learning notes, section 2"
-    assumptions = ("the directions are generic: their k-th powers are linearly independent",)
-    aliases = ("lifting by ridge functions", "ridge function representation of polynomials")
-    panels = 3
-    small = {"degree": 3, "points": 300}
+    variables = param((2, 3), "the numbers n of variables", least=2, most=4)
+    degree = param(5, "the largest degree k", least=2, most=6, small=3)
+    knots = param((9, 17, 33, 65), "knots M of each interpolant", least=5, most=129, count=4)
+    points = param(2000, "random points of the cube [-1, 1]^n", least=100, most=20000, small=300)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        x = rng.uniform(-1, 1, (c.points, 2))
-        product = ((x[:, 0] + x[:, 1]) ** 2 - (x[:, 0] - x[:, 1]) ** 2) / 4
-        yield close("xy is ((x+y)² - (x-y)²)/4", product, x[:, 0] * x[:, 1], 1e-15)
-        self.errors = {}
-        for n in c.variables:
-            x, worst, ranks, sizes = rng.uniform(-1, 1, (c.points, n)), [], [], []
-            for k in range(1, c.degree + 1):
-                alpha, w = exponents(n, k), directions(n, k, rng)
-                A, p = ridge_matrix(w, alpha), rng.normal(size=len(alpha))
-                coefficients = np.linalg.solve(A, p)
-                worst.append(np.max(np.abs((x @ w.T) ** k @ coefficients - monomials(x, alpha) @ p)))
-                ranks.append(np.linalg.matrix_rank(A, tol=1e-12))
-                sizes.append(math.comb(n + k - 1, k))
-            yield close(f"p is a sum of ridge powers, n = {n}, k = 1 … {c.degree}", worst, np.zeros(c.degree), 1e-9)
-            yield equal(f"rank for generic directions, n = {n}", np.array(ranks), np.array(sizes))
-            yield equal(f"nodes of the ReLU net, n = {n}, k = {k}", ridge_net(w, coefficients, k, 9).nodes, sizes[-1] * 8)
-            T, total, h = math.sqrt(n), float(np.abs(coefficients).sum()), 2 * math.sqrt(n) / (np.array(c.knots) - 1)
-            single = h**2 / 8 * k * (k - 1) * T ** (k - 2)
-            one = []
-            for M in c.knots:
-                knots, jumps, shift = interpolant(k, T, M)
-                gap = lambda t, s=shift, q=knots, j=jumps: t**k - s - np.maximum(t[:, None] - q, 0) @ j  # noqa: B023, E731
-                one.append(certified_sup(gap, k * (k - 1) * T ** (k - 2) * 2 * T / (M - 1), -T, T, 1e-2).high)
-            yield at_most(f"one interpolant of t^{k}: sup error, T = √{n}", one, single, rounding=0.011)  # certified to one per cent
-            found = [np.max(np.abs(ridge_net(w, coefficients, k, M)(x)[:, 0] - monomials(x, alpha) @ p)) for M in c.knots]
-            yield at_most(f"ReLU net: error at {c.points} points, n = {n}, k = {k}", found, total * single)
-            self.errors[n] = (found, total * single)
+    def measure(self, rng: Generator) -> Checks:
+        M, gaps, ranks, sizes, nodes = np.array(self.knots), [], [], [], []
+        line, self.exact, self.found, self.bounds = {}, {}, {}, {}
+        for n, k in [(n, k) for n in self.variables for k in range(2, self.degree + 1)]:
+            x, w, name = rng.uniform(-1, 1, (self.points, n)), directions(n, k, rng), f"n = {n}, k = {k}"
+            A, p, T, h = coefficients(w, k), rng.normal(size=len(w)), math.sqrt(n), 2 * math.sqrt(n) / (M - 1)
+            values, curved = monomials(x, exponents(n, k)) @ p, curvature(k, T)
+            c = np.linalg.solve(A, p)
+            gaps.append(np.max(np.abs((x @ w.T) ** k @ c - values)))
+            ranks.append(np.linalg.matrix_rank(A, tol=1e-12))
+            sizes.append(math.comb(n + k - 1, k))
+            net = ridge_net(w, c, k, self.knots[0])
+            nodes.append([net.nodes, len(w) * (self.knots[0] - 1)])
+            gaps.append(np.max(np.abs(net(x)[:, 0] + gap(w, c, k, self.knots[0], x) - values)))
+            pieces = [Pwl(t, t**k, 0.0, 0.0) for t in (knots(n, m) for m in self.knots)]
+            line[name] = [power(k).sup_error(f, -T, T) for f in pieces] / (h**2 / 8 * curved)
+            self.bounds[name] = np.abs(c).sum() * h**2 / 8 * curved
+            self.found[name] = [np.max(np.abs(gap(w, c, k, m, x))) for m in self.knots]
+            if n == 2:  # the slope of an interpolant is off by at most h/2 max |(t^k)''|
+                lip = h / 2 * curved * (np.abs(c) @ np.abs(w).sum(axis=1))
+                gaps_of = zip([partial(gap, w, c, k, m) for m in self.knots], lip, strict=True)
+                self.exact[name] = [certified_sup(d, s, [-1, -1], [1, 1], CERTAIN).high for d, s in gaps_of]
+        yield close("p is a sum of ridge powers; the net is p minus the gaps", gaps, np.zeros(len(gaps)), 1e-9)
+        yield equal("rank for generic directions is binomial(n+k-1, k)", np.array(ranks), np.array(sizes))
+        yield equal("units are N (M - 1)", np.array(nodes)[:, 0], np.array(nodes)[:, 1])
+        yield at_most("one interpolant of t^k: sup error over its bound", line, 1.0, rounding=1e-9)
+        if self.exact:
+            limits = [self.bounds[name] for name in self.exact]
+            name = f"sup |p - net| on [-1, 1]², certified to {CERTAIN:.0%}"
+            yield headline(at_most(name, self.exact, limits, rounding=CERTAIN))
+        check = at_most(f"|p - net| at {self.points} points", self.found, self.bounds)
+        yield check if self.exact else headline(check)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        n, k = c.variables[-1], c.degree
+    def control(self, rng: Generator) -> Checks:
+        n, k = self.variables[-1], self.degree
         w = directions(n, k, rng)
         w[1] = w[0]
-        found = int(np.linalg.matrix_rank(ridge_matrix(w, exponents(n, k)), tol=1e-12))
-        yield equal(f"rank with one direction repeated, n = {n}, k = {k}", found, len(w))
-        alpha, p = exponents(n, k), rng.normal(size=math.comb(n + k - 1, k))
-        A = ridge_matrix(directions(n, k, rng)[:-1], alpha)
-        rest = A @ np.linalg.lstsq(A, p, rcond=None)[0] - p
-        yield close(f"one direction too few, n = {n}, k = {k}: coefficients that stay wrong", float(np.linalg.norm(rest)), 0.0, 1e-9)
+        check = equal(f"rank, n = {n}, k = {k}", int(np.linalg.matrix_rank(coefficients(w, k), tol=1e-12)), len(w))
+        yield because("one direction is repeated", check)
+        A, p = coefficients(directions(n, k, rng)[:-1], k), rng.normal(size=len(w))
+        rest = float(np.linalg.norm(A @ np.linalg.lstsq(A, p, rcond=None)[0] - p))
+        check = close(f"n = {n}, k = {k}: coefficients that stay wrong", rest, 0.0, 1e-9)
+        yield because("one direction is missing", check)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        t = np.linspace(-1, 1, 81)
-        mesh = np.stack(np.meshgrid(t, t), axis=-1).reshape(-1, 2)
-        w = np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2)
-        chosen = ((w[:1], np.array([0.5])), (w[1:], np.array([-0.5])), (w, np.array([0.5, -0.5])))
-        parts = [ridge_net(v, coefficients, 2, 9) for v, coefficients in chosen]
-        titles = ("(x + y)²/4, 8 units", "-(x - y)²/4, 8 units", "the sum: nearly xy")
-        for panel, net, title in zip(axes, parts, titles, strict=True):
-            z = net(mesh).reshape(t.size, t.size)
-            panel.imshow(z, origin="lower", extent=(-1, 1, -1, 1), vmin=-1, vmax=1, interpolation="nearest")
-            lines = panel.contour(t, t, z, levels=[-0.5, -0.25, 0.25, 0.5], colors="white", linewidths=0.8)
-            panel.clabel(lines, fontsize=7)
-            panel.set(title=title, xlabel="x", ylabel="y", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
-            panel.grid(visible=False)
+    def plots(self) -> list[Panel]:
+        t, w = np.linspace(-1, 1, 81), np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2)
+        mesh, size = np.stack(np.meshgrid(t, t), axis=-1).reshape(-1, 2), (-1.0, 1.0, -1.0, 1.0)
+        parts = [ridge_net(w[:1], np.array([0.5]), 2, 9), ridge_net(w, np.array([0.5, -0.5]), 2, 9)]
+        titles = ("(x + y)²/4, 8 ReLUs", "minus (x - y)²/4 is xy")
+        made = [
+            Panel(title, "x", "y").image(net(mesh).reshape(81, 81), size, "RdBu", "value", (-1, 1), stretch=False)
+            for title, net in zip(titles, parts, strict=True)
+        ]
+        right = Panel("The error falls like h²", "knots M", "largest |p - net|", log="xy")
+        for name in list(self.found)[: min(4, len(self.found))]:
+            right.series(self.knots, self.found[name], name).bound(self.knots, self.bounds[name])
+        return [*made, right]

@@ -1,97 +1,93 @@
-"""Functions that are constant on boxes."""
+from headway.lab.checks import at_most, because, close, equal, headline
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.tools.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.approximation.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value
-from headway.lab.certified import certified_sup
-from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.old import Experiment
-
-
-@dataclass(frozen=True)
-class Config:
-    deltas: tuple[float, ...] = (0.5, 0.25, 0.1)  # the longest side δ of a box
-    dimensions: int = 3  # d = 1 … dimensions, at most 3
-    points: int = 500  # random points at which h is evaluated
-
-    def __post_init__(self) -> None:
-        require(
-            (all(0.05 <= d <= 1 for d in self.deltas) and self.deltas[-1] <= 0.25, "δ is 0.05 to 1, the last at most 0.25"),
-            (1 <= self.dimensions <= 3, "d <= 3"),
-        )
+STEP = (Term(lambda x: (x >= 1 / math.pi).astype(float), (1 / math.pi, float(np.nextafter(1 / math.pi, 0))), 3.0),)
 
 
 class PartitionLemma(Experiment):
     """A function that varies by at most ε within a distance δ is constant on boxes of side δ, up to ε.
 
-    If |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, then for every partition of [0, 1]^d into boxes R_i with sides at most δ,
+    If |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, then for every partition of [0, 1]^d into boxes R_i with
+    sides at most δ,
 
         h = Σ_i α_i 1_{R_i},   α_i = g at any point of R_i:                    sup |g - h| <= ε,
                                α_i = (max_{R_i} g + min_{R_i} g) / 2:          sup |g - h| <= ε/2,
 
-    and both are attained by linear functions. Here g(x) = sin 3x_1 + cos 4x_2 + 2|x_3 - 0.3| (the first d terms), ε = 3δ, 7δ, 9δ. As
-    g is a sum over the axes, its extremes on a box, and so the supremum, are exact.
+    since two points of a box are nearer than δ. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 + 2|x_3 -
+    0.3| (the first d terms), ε = 3δ, 7δ, 9δ; as g is a sum over the axes, its extremes on a box, and so the supremum,
+    are exact.
+
+    Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
+    Assumes: g has the modulus of continuity ε at δ, in the max norm; no side of a box is longer than δ.
+    Also: piecewise constant on a partition; box partition lemma.
     """
 
-    lecture = "A"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = "Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/"
-    assumptions = ("g has the modulus of continuity ε at δ, in the max norm", "no side of a box is longer than δ")
-    aliases = ("piecewise constant on a partition", "box partition lemma")
-    panels = 3
-    small = {"deltas": (0.5, 0.25), "points": 100}
+    deltas = param((0.5, 0.25, 0.1), "the longest side δ of a box", least=0.06, most=0.9, small=(0.5, 0.25))
+    dimensions = param(3, "d = 1 … dimensions", least=1, most=3)
+    points = param(500, "random points at which h is evaluated", least=50, most=2000, small=100)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        epsilon = np.array(c.deltas)
-        for d in range(1, c.dimensions + 1):
-            terms, rho, x = TERMS[:d], sum(t.rho for t in TERMS[:d]), rng.random((c.points, d))
-            trees = [random_tree(d, s, rng) for s in c.deltas]
-            for name, made in (("equal boxes", [uniform(d, s) for s in c.deltas]), ("random tree", trees)):
-                inside = [b._replace(alpha=value(terms, rng.uniform(b.lo, b.hi))) for b in made]
-                worst = [b._replace(alpha=extremes(terms, b)[1]) for b in made]
-                middle = [b._replace(alpha=np.mean(extremes(terms, b), axis=0)) for b in made]
-                errors = [[sup_error(terms, b) for b in boxes] for boxes in (inside, worst)]
-                yield at_most(f"d = {d}, {name}: g at random and at worst points", errors, rho * epsilon, rounding=1e-12)
-                yield at_most(f"d = {d}, {name}: mid-range", [sup_error(terms, b) for b in middle], rho * epsilon / 2, rounding=1e-12)
-            yield equal(f"d = {d}: boxes of the tree that contain a point", trees[-1].member(x).sum(axis=1), np.ones(c.points, dtype=int))
-            gap = np.abs(value(terms, x) - inside[-1].member(x) @ inside[-1].alpha)
-            yield at_most(f"d = {d}: |g - h| at points against the supremum", gap, sup_error(terms, inside[-1]))
-            flat = uniform(d, c.deltas[-1])
-            exact = [sup_error(LINEAR[:d], flat._replace(alpha=value(LINEAR[:d], flat.lo + s * (flat.hi - flat.lo)))) for s in (0, 0.5)]
-            yield close(f"d = {d}, linear g: the errors are ε and ε/2", exact, rho * flat.hi[0, 0] * np.array([1, 0.5]), 1e-12)
-        self.shown = random_tree(2, c.deltas[-1], rng)
-        self.shown = self.shown._replace(alpha=np.mean(extremes(TERMS[:2], self.shown), axis=0))
-        found = []  # branch and bound knows only the Lipschitz constant
-        for lo, hi, a in list(zip(*self.shown, strict=True))[:5]:
-            certified = certified_sup(lambda x, a=a: value(TERMS[:2], x) - a, 7.0, lo, hi, rtol=1e-3)
-            found.append(certified.high / sup_error(TERMS[:2], Boxes(lo[None], hi[None], np.array([a]))))
-        yield close("certified suprema over the exact ones, 5 boxes, d = 2", found, np.ones(len(found)), 2e-3)
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(min(self.deltas) <= 0.25, "the smallest δ must be at most 0.25")]
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        delta, cells = c.deltas[-1], uniform(1, c.deltas[-1])
-        large = Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta), np.ones(1))
-        yield at_most("a box with sides 3δ, α = g(0), d = 2: sup error", sup_error(TERMS[:2], large), 7 * delta)
-        yield at_most(
-            "g at a corner reaches ε/2, d = 1", sup_error(TERMS[:1], cells._replace(alpha=value(TERMS[:1], cells.lo))), 1.5 * delta
+    def measure(self, rng: Generator) -> Checks:
+        delta, small, axes = np.array(self.deltas), min(self.deltas), range(1, self.dimensions + 1)
+        some, worst, middle, members, gaps, linear = {}, {}, {}, [], {}, []
+        for d in axes:
+            terms, x = TERMS[:d], rng.random((self.points, d))
+            for kind, make in (("equal boxes", uniform), ("random boxes", lambda d, s: random_tree(d, s, rng))):
+                made, name = [make(d, s) for s in delta], f"d = {d}, {kind}"
+                some[name] = [sup_error(terms, b._replace(alpha=value(terms, rng.uniform(b.lo, b.hi)))) for b in made]
+                worst[name] = [sup_error(terms, b._replace(alpha=extremes(terms, b)[1])) for b in made]
+                middle[name] = [sup_error(terms, b._replace(alpha=np.mean(extremes(terms, b), axis=0))) for b in made]
+            tree = random_tree(d, small, rng)
+            tree = tree._replace(alpha=value(terms, tree.lo))
+            members.append(tree.member(x).sum(axis=1))
+            gap = float(np.max(np.abs(value(terms, x) - tree.member(x) @ tree.alpha)))
+            gaps[f"d = {d}"] = gap / sup_error(terms, tree)
+            flat, line = uniform(d, small), LINEAR[:d]
+            places = [flat.lo + s * (flat.hi - flat.lo) for s in (0, 0.5)]
+            exact = [sup_error(line, flat._replace(alpha=value(line, at))) for at in places]
+            linear.append(np.array(exact) / (sum(t.rho for t in terms) * flat.hi[0, 0]))
+        self.epsilon = np.repeat([sum(t.rho for t in TERMS[:d]) for d in axes], 2)[:, None] * delta
+        yield headline(at_most("sup |g - h|, α from random points", some, self.epsilon, rounding=1e-12))
+        yield at_most("sup |g - h|, α from the worst points", worst, self.epsilon, rounding=1e-12)
+        yield at_most("sup |g - h|, mid-range α, against ε/2", middle, self.epsilon / 2, rounding=1e-12)
+        yield close("linear g: the errors over ε are 1 and ½", linear, np.tile([1, 0.5], (self.dimensions, 1)), 1e-12)
+        yield equal(
+            "boxes of a random partition with a given point",
+            np.array(members),
+            np.ones((self.dimensions, self.points), dtype=int),
         )
-        step = (Term(lambda x: (x >= 1 / np.pi).astype(float), (1 / np.pi, 1 / np.pi - 1e-12), 3.0),)
-        middle = cells._replace(alpha=np.mean(extremes(step, cells), axis=0))
-        yield at_most("a step has no modulus of continuity: mid-range", sup_error(step, middle), 1.5 * delta)
+        yield at_most("largest |g - h| at points over the supremum", gaps, 1.0)
+        boxes = random_tree(2, small, rng)
+        self.shown = boxes._replace(alpha=np.mean(extremes(TERMS[:2], boxes), axis=0))
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
+    def control(self, rng: Generator) -> Checks:
+        delta = min(self.deltas)
+        large = Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta), np.ones(1))
+        yield because(
+            "the sides are 3δ", at_most("a larger box, d = 2: sup |g - h|", sup_error(TERMS[:2], large), 7 * delta)
+        )
+        cells = uniform(1, delta)
+        middle = cells._replace(alpha=np.mean(extremes(STEP, cells), axis=0))
+        yield because(
+            "a step varies by 1 within any δ",
+            at_most("mid-range α, d = 1: sup |g - h|", sup_error(STEP, middle), 1.5 * delta),
+        )
+
+    def resolution(self, rng: Generator) -> Checks:
+        cells = uniform(1, min(self.deltas))
+        error = sup_error(TERMS[:1], cells._replace(alpha=value(TERMS[:1], cells.lo)))
+        yield at_most("α from a corner reaches ε/2, d = 1", error, 1.5 * min(self.deltas))
+
+    def plots(self) -> list[Panel]:
         x = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 200] * 2, indexing="ij"), axis=-1)
         g, h = value(TERMS[:2], x), (self.shown.member(x.reshape(-1, 2)) @ self.shown.alpha).reshape(200, 200)
-        bound = 3.5 * c.deltas[-1]
-        titles = ("g = sin 3x₁ + cos 4x₂", f"h on {len(self.shown.lo)} boxes", f"|g - h| (ε/2 = {bound:.2g})")
-        for panel, title, z in zip(axes, titles, (g, h, np.abs(g - h)), strict=True):
-            low, high = (0, bound) if panel is axes[2] else (g.min(), g.max())
-            picture = panel.imshow(z.T, origin="lower", extent=(0, 1, 0, 1), vmin=low, vmax=high)
-            panel.set(title=title, xlabel="x₁", ylabel="x₂")
-            panel.grid(False)
-            panel.figure.colorbar(picture, ax=panel, location="bottom", label="value", shrink=0.85)
+        bound, size, range_ = 3.5 * min(self.deltas), (0.0, 1.0, 0.0, 1.0), (float(g.min()), float(g.max()))
+        return [
+            Panel(f"h on {len(self.shown.lo)} random boxes", "x₁", "x₂").image(h.T, size, scale="h", limits=range_),
+            Panel(f"It is never {bound:.2g} = ε/2 away", "x₁", "x₂").image(
+                np.abs(g - h).T, size, scale="|g - h|", limits=(0, bound)
+            ),
+        ]

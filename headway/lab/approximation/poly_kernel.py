@@ -1,57 +1,9 @@
-"""The features of the polynomial kernel."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from itertools import combinations_with_replacement
-from math import comb, factorial, prod
-
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
-from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.old import Experiment
-
-
-@dataclass(frozen=True)
-class Config:
-    dimensions: int = 4  # d = 1 … dimensions
-    degree: int = 5  # k = 1 … degree
-    points: int = 150  # random points of [-1, 1]^d
-    degrees: int = 8  # of the polynomial regression
-
-    def __post_init__(self) -> None:
-        require(
-            (1 <= self.dimensions <= 5 and 2 <= self.degree <= 6, "d is 1 to 5 and k is 2 to 6"),
-            (2 <= self.degrees <= 12, "degrees is 2 to 12"),
-        )
-        require((self.points > comb(self.dimensions + self.degree, self.degree), "more points than features"))
-
-
-@cache
-def exponents(d: int, k: int) -> tuple[tuple[int, ...], ...]:
-    """All (a_0, a_1 … a_d) with sum k; a_0 belongs to the constant 1."""
-    return tuple(tuple(chosen.count(j) for j in range(d + 1)) for chosen in combinations_with_replacement(range(d + 1), k))
-
-
-def multinomial(a: tuple[int, ...]) -> int:
-    return factorial(sum(a)) // prod(factorial(e) for e in a)
-
-
-def monomials(x: np.ndarray, k: int) -> np.ndarray:
-    """x^a for every exponent, without weights; integers stay integers."""
-    a = np.array(exponents(x.shape[1], k))[:, 1:]
-    return np.prod(x[:, None] ** a, axis=2)
-
-
-def phi(x: np.ndarray, k: int) -> np.ndarray:
-    """φ_a(x) = sqrt(multinomial(a)) x^a."""
-    return monomials(x, k) * np.sqrt([multinomial(a) for a in exponents(x.shape[1], k)])
-
-
-def kernel(x: np.ndarray, z: np.ndarray, k: int) -> np.ndarray:
-    return (1 + x @ z.T) ** k
+from headway.lab.checks import at_least, at_most, because, close, equal, headline
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.tools.features import residual
+from headway.lab.tools.kernels import polynomial as kernel
+from headway.lab.tools.kernels import polynomial_features as phi
+from headway.lab.tools.multiindex import exponents, multinomial
 
 
 def rank(gram: np.ndarray) -> int:
@@ -60,80 +12,84 @@ def rank(gram: np.ndarray) -> int:
     return int(np.sum(values > len(gram) * values[-1] * np.finfo(float).eps))
 
 
-def residual(features: np.ndarray, y: np.ndarray) -> float:
-    """Mean square of what least squares leaves."""
-    return float(np.mean((y - features @ np.linalg.lstsq(features, y, rcond=None)[0]) ** 2))
-
-
 class PolyKernel(Experiment):
-    """The kernel (1 + ⟨x, z⟩)^k is an inner product of binomial(d + k, k) weighted monomials.
+    """The kernel (1 + <x, z>)^k is an inner product of binomial(d + k, k) weighted monomials.
 
-        (1 + ⟨x, z⟩)^k = ⟨φ(x), φ(z)⟩,      φ_a(x) = sqrt(k! / (a_0! a_1! … a_d!)) x_1^{a_1} … x_d^{a_d},      a_0 + … + a_d = k
+        (1 + <x, z>)^k = <φ(x), φ(z)>,
+        φ_a(x) = sqrt(k! / (a_0! a_1! ... a_d!)) x_1^{a_1} ... x_d^{a_d},      a_0 + ... + a_d = k
 
-    So a linear fit in feature space is a polynomial of degree k, the Gram matrix of many points has rank binomial(d + k, k), and ridge
-    regression gives the same function from the features and from the kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0;
-    degree 2 is exact. A higher degree never has a larger residual.
+    by the multinomial theorem. So a linear fit in feature space is a polynomial of degree k, the Gram matrix of many
+    points has rank binomial(d + k, k), and ridge regression gives the same function from the features and from the
+    kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0; degree 2 is exact. A higher degree never has a
+    larger residual.
+
+    Notes: A. Source: Schölkopf, Smola 2002, Learning with Kernels, ch. 2
+    Assumes: points in general position (for the rank); the degree k is a whole number.
+    Also: polynomial kernel; monomial feature map; polynomial against linear regression.
     """
 
-    lecture = "A"
-    kinds = ("EXACT", "BOUND")
-    cost = "S"
-    source = "Schölkopf, Smola 2002, Learning with Kernels, ch. 2"
-    assumptions = ("points in general position (for the rank)", "degree k is a whole number")
-    aliases = ("polynomial kernel", "monomial feature map", "polynomial against linear regression")
-    panels = 2
-    small = {"dimensions": 3, "degree": 4, "points": 60}
+    dimensions = param(4, "d = 1 … dimensions", least=1, most=5, small=3)
+    degree = param(5, "k = 1 … degree", least=2, most=6, small=4)
+    points = param(150, "random points of [-1, 1]^d", least=20, most=600, small=60)
+    degrees = param(8, "of the polynomial regression", least=5, most=12)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        sizes = [(d, k) for d in range(1, c.dimensions + 1) for k in range(1, c.degree + 1)]
-        gaps, whole, counts, cauchy = [], 0, [], []
+    def conditions(self) -> list[tuple[bool, str]]:
+        count = math.comb(self.dimensions + self.degree, self.degree)
+        return [(self.points > count, f"there must be more points than the {count} features of degree {self.degree}")]
+
+    def measure(self, rng: Generator) -> Checks:
+        sizes = [(d, k) for d in range(1, self.dimensions + 1) for k in range(1, self.degree + 1)]
+        gaps, whole, found, ranks = [], 0, [], []
         for d, k in sizes:
             x, z, small = rng.uniform(-1, 1, (40, d)), rng.uniform(-1, 1, (40, d)), rng.integers(-4, 5, (30, d))
             gaps.append(np.max(np.abs(phi(x, k) @ phi(z, k).T - kernel(x, z, k))) / np.max(np.abs(kernel(x, z, k))))
-            weights = np.array([multinomial(a) for a in exponents(d, k)])
-            whole += int(np.sum((monomials(small, k) * weights) @ monomials(small[::-1], k).T != kernel(small, small[::-1], k)))
-            counts.append(phi(x, k).shape[1])
-            cauchy.append(np.max(kernel(x, z, k) ** 2 / np.outer(np.diag(kernel(x, x, k)), np.diag(kernel(z, z, k)))))
-        yield close(f"features against kernel, of its largest value, d <= {c.dimensions}, k <= {c.degree}", gaps, np.zeros(len(gaps)))
-        yield equal("whole numbers: entries of features and kernel that differ", whole, 0)
-        yield equal("features are binomial(d + k, k)", np.array(counts), np.array([comb(d + k, k) for d, k in sizes]))
-        yield at_most("k(x, z)² over k(x, x) k(z, z) (Cauchy-Schwarz)", cauchy, 1.0, rounding=1e-12)
-        found = [rank(kernel(x, x, k)) for d, k in sizes for x in [rng.uniform(-1, 1, (c.points, d))]]
-        yield equal(f"rank of the Gram matrix of {c.points} points", np.array(found), np.array(counts))
-        yield from self._regression(c, rng)
-
-    def _regression(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+            weights, m = np.array([multinomial(a) for a in exponents(d + 1, k)]), phi(small, k, weighted=False)
+            whole += int(np.sum((m * weights) @ m[::-1].T != kernel(small, small[::-1], k)))
+            found.append(phi(x, k).shape[1])
+            many = rng.uniform(-1, 1, (self.points, d))
+            ranks.append(rank(kernel(many, many, k)))
+        count = np.array([math.comb(d + k, k) for d, k in sizes])
+        yield headline(close("<φ(x), φ(z)> minus the kernel, of its largest value", gaps, np.zeros(len(gaps))))
+        yield equal("whole numbers: entries of both that differ", whole, 0)
+        yield equal("features are binomial(d + k, k)", np.array(found), count)
+        yield equal(f"rank of the Gram matrix of {self.points} points", np.array(ranks), count)
         t = np.linspace(-1, 1, 15)
         grid = np.stack([a.ravel() for a in np.meshgrid(t, t)], axis=1)
         y = grid[:, 0] * grid[:, 1]
-        yield close("x₁x₂ on a grid: the linear fit explains nothing", residual(phi(grid, 1), y), np.mean(y**2))
-        yield close("x₁x₂ on a grid: residual of degree 2", residual(phi(grid, 2), y), 0.0)
+        left = [residual(phi(grid, 1), y) / np.mean(y**2), residual(phi(grid, 2), y) / np.mean(y**2)]
+        yield close("x₁x₂ on a grid: share left by degrees 1 and 2", left, [1.0, 0.0])
         self.x = np.sort(rng.uniform(-1, 1, 80))[:, None]
         self.y = np.sin(4 * self.x[:, 0]) + 0.1 * rng.normal(size=80)
-        self.residuals = np.array([residual(phi(self.x, k), self.y) for k in range(1, c.degrees + 1)])
-        yield at_most("residuals of sin 4x + noise fall with the degree", self.residuals[1:], self.residuals[:-1], rounding=1e-9)
-        new, ridge = np.linspace(-1, 1, 50)[:, None], 1e-2
-        k, F = c.degree, phi(self.x, c.degree)
+        self.residuals = np.array([residual(phi(self.x, k), self.y) for k in range(1, self.degrees + 1)])
+        share = self.residuals[1:] / self.residuals[:-1]
+        yield at_most("sin 4x + noise: residual over that of the degree before", share, 1.0, rounding=1e-9)
+        new, k, ridge, F = t[:, None], self.degree, 1e-2, phi(self.x, self.degree)
         primal = phi(new, k) @ np.linalg.solve(F.T @ F + ridge * np.eye(F.shape[1]), F.T @ self.y)
         dual = kernel(new, self.x, k) @ np.linalg.solve(kernel(self.x, self.x, k) + ridge * np.eye(80), self.y)
-        yield close(f"ridge regression from features and from the kernel, k = {k}", primal, dual, 1e-9)
+        yield close("ridge regression from features and from the kernel", primal, dual, 1e-9)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        d, k = c.dimensions, c.degree
-        x, z = rng.uniform(-1, 1, (c.points, d)), rng.uniform(-1, 1, (40, d))
-        yield close("monomials without their weights", monomials(x, k) @ monomials(z, k).T, kernel(x, z, k))
-        yield equal("⟨x, z⟩^k without the 1: rank of the Gram matrix", rank((x @ x.T) ** k), comb(d + k, k))
-        yield at_most("sin 4x: linear fit as good as degree 5", self.residuals[0], residual(phi(self.x, 5), self.y))
+    def control(self, rng: Generator) -> Checks:
+        d, k = self.dimensions, self.degree
+        x, z = rng.uniform(-1, 1, (self.points, d)) / d, rng.uniform(-1, 1, (40, d))
+        plain = close("monomials against the kernel", phi(x, k, False) @ phi(z, k, False).T, kernel(x, z, k))
+        yield because("the monomials have no weights", plain)
+        found = equal("<x, z>^k: rank of the Gram matrix", rank((x @ x.T) ** k), math.comb(d + k, k))
+        yield because("without the 1 only the degree k is left", found)
+        least = float(np.linalg.eigvalsh(kernel(x, x, 1.5))[0])
+        yield because(
+            "k = 3/2 is not whole", at_least("(1 + <x, z>)^1.5: smallest eigenvalue of the Gram matrix", least, -1e-9)
+        )
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
+    def plots(self) -> list[Panel]:
         t = np.linspace(-1, 1, 300)[:, None]
-        axes[0].plot(self.x[:, 0], self.y, color=style.SOFT, marker=".", linestyle="none", label="data")
-        for colour, k in ((style.ORANGE, 1), (style.GREEN, 3), (style.BLUE, 5)):
-            fit = np.linalg.lstsq(phi(self.x, k), self.y, rcond=None)[0]
-            axes[0].plot(t[:, 0], phi(t, k) @ fit, **style.CURVE | {"color": colour}, label=f"degree {k}")
-        axes[0].set(title="Linear fits in feature space", xlabel="x", ylabel="y", xticks=[-1, -0.5, 0, 0.5, 1], ylim=(-2.2, None))
-        axes[1].semilogy(range(1, c.degrees + 1), self.residuals, **style.MEASURED, label="least squares")
-        axes[1].axhline(0.01, **style.BOUND, label="variance of the noise")
-        axes[1].set(title="A higher degree never fits worse", xlabel="degree k", ylabel="mean squared residual")
-        axes[0].legend(loc="lower left", ncols=2)
-        axes[1].legend()
+        left = Panel("Linear fits in feature space", "x", "y").points(self.x[:, 0], self.y, "data")
+        left.curve(
+            t, {f"degree {k}": phi(t, k) @ np.linalg.lstsq(phi(self.x, k), self.y, rcond=None)[0] for k in (1, 3, 5)}
+        )
+        right = Panel("A higher degree never fits worse", "degree k", "mean squared residual", log="y")
+        return [
+            left,
+            right.series(range(1, self.degrees + 1), self.residuals, "least squares").level(
+                0.01, "variance of the noise"
+            ),
+        ]

@@ -1,40 +1,18 @@
-"""Piecewise-linear functions as sums of hinges."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-
-from headway.core.config import require
 from headway.lab import style
-from headway.lab.checks import Check, at_most, close, equal
-from headway.lab.depth.sawtooth import TENT
-from headway.lab.old import Experiment
-from headway.lab.pwl1d import Pwl, pwl1d
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
+from headway.lab.pwl1d import Pwl, pwl1d, sup_distance
 from headway.lab.relu_net import ReluNet, hinges, power, random_net
+from headway.lab.tools.nets import as_hinges, interpolant
+
+TENT = hinges([0, 0.5, 1], [2, -4, 2])
+SHOWN = Pwl(np.arange(-2.0, 3.0), np.array([0.5, -1.0, 1.0, -0.5, 1.0]), -0.5, -0.75)  # six pieces, drawn
 
 
-@dataclass(frozen=True)
-class Config:
-    pieces: int = 50  # the largest number m of pieces; all from 2 on are tried
-    nets: int = 200  # random networks that are converted to pieces and back
-    units: int = 12  # the largest number N of their hidden units
-
-    def __post_init__(self) -> None:
-        require((self.pieces >= 3, "pieces >= 3"), (self.nets >= 1 and self.units >= 1, "nets and units are positive"))
-
-
-def random_pwl(m: int, rng: np.random.Generator) -> Pwl:
+def random_pwl(m: int, rng: Generator) -> Pwl:
     """m pieces on the line with knots in (-3, 3); neighbouring slopes differ."""
     knots, slopes = np.sort(rng.uniform(-3, 3, m - 1)), np.cumsum(rng.uniform(0.5, 2, m) * rng.choice([-1, 1], m))
     values = rng.normal() + np.cumsum(np.append(0, slopes[1:-1] * np.diff(knots)))
     return Pwl(knots, values, float(slopes[0]), float(slopes[-1]))
-
-
-def as_hinges(f: Pwl) -> ReluNet:
-    """a x + b + Σ c_i (x - x_i)_+ with a the first slope and c_i the jump of the slope at the knot x_i."""
-    a = f.left
-    return hinges(f.knots, np.diff(f.slopes), a, float(f.values[0] - a * f.knots[0]))
 
 
 class PwlReluSum(Experiment):
@@ -44,71 +22,74 @@ class PwlReluSum(Experiment):
 
         f(x) = a x + b + Σ_{i=1}^{m-1} c_i (x - x_i)_+ .
 
-    Conversely a ReLU net with one hidden layer of N units has at most N + 1 pieces, so fewer hinges cannot do. As a net the affine part
-    costs two more units on the line (x = x_+ - (-x)_+), one on [0, 1].
+    Conversely a ReLU net with one hidden layer of N units bends in at most N places, so it has at most N + 1 pieces and
+    fewer hinges cannot do. As a net the affine part costs two more units on the line (x = x_+ - (-x)_+), one on [0, 1].
+
+    Notes: C. Source: Lebesgue 1898, Sur l'approximation des fonctions, Bulletin des Sciences Mathématiques 22
+    Assumes: f is continuous and piecewise linear with finitely many pieces; one hidden layer (for the converse).
+    Also: Lebesgue's representation; hinge decomposition; piecewise linear function as a sum of ReLUs.
     """
 
-    lecture = "C"
-    kinds = ("EXACT",)
-    cost = "S"
-    source = "Lebesgue 1898; ETH Deep Learning notes, section 2"
-    assumptions = ("f is continuous and piecewise linear with finitely many pieces", "one hidden layer (for the converse)")
-    aliases = ("Lebesgue's representation", "hinge decomposition", "piecewise linear function as a sum of ReLUs")
-    panels = 2
-    small = {"pieces": 12, "nets": 20}
+    pieces = param(50, "the largest number m of pieces; all from 2 on are tried", least=3, most=200, small=12)
+    nets = param(200, "random networks that are converted to pieces and back", least=10, most=2000, small=20)
+    units = param(12, "the largest number N of their hidden units", least=2, most=60)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        errors, units, found, places = [], [], [], []
-        sizes = range(2, c.pieces + 1)
-        for m in sizes:
-            f = random_pwl(m, rng)
-            net = as_hinges(f)
+    def measure(self, rng: Generator) -> Checks:
+        m = np.arange(2, self.pieces + 1)
+        functions = [random_pwl(k, rng) for k in range(2, self.pieces + 1)]
+        made = [as_hinges(f) for f in functions]
+        errors = []
+        for f, net in zip(functions, made, strict=True):
             x = np.concatenate([f.knots, (f.knots[1:] + f.knots[:-1]) / 2, [-10.0, 10.0]])
             errors.append(np.max(np.abs(net.at(x) - f(x))) / np.max(np.abs(f(x))))
-            units.append(net.nodes - 2 * (f.left != 0))
-            back = pwl1d(net).simplified()
-            found.append(back.knots.size + 1)
-            places.append(np.max(np.abs(back.knots - f.knots)) if back.knots.size == m - 1 else np.inf)
-        yield close(f"f minus hinges at knots, middles and ±10, m = 2 … {c.pieces}", errors, np.zeros(len(errors)), 1e-12)
-        yield equal("hinges are m - 1", np.array(units), np.array(sizes) - 1)
-        yield equal("pieces of the net are m", np.array(found), np.array(sizes))
-        yield close("knots of the net", places, np.zeros(len(places)), 1e-9)
-        nets = [random_net([1, int(rng.integers(1, c.units + 1)), 1], rng) for _ in range(c.nets)]
-        yield from self.pieces_of(nets, rng)
-        self.shown = random_pwl(6, rng)
+        yield headline(close("f minus hinges at knots, middles and ±10, relative", errors, np.zeros(m.size), 1e-12))
+        yield equal("hinges are m - 1", np.array([net.nodes - 2 for net in made]), m - 1)
+        back = [pwl1d(net).simplified() for net in made]
+        yield equal("pieces of the net are m", np.array([f.knots.size + 1 for f in back]), m)
+        same = [(b.knots, f.knots) for b, f in zip(back, functions, strict=True) if b.knots.size == f.knots.size]
+        found, true = (np.concatenate(k) for k in zip(*same, strict=True))
+        yield close("knots of the net are those of f", found, true, 1e-9)
+        knots = np.append(0.0, np.cumsum(rng.dirichlet(np.ones(self.pieces))))
+        inside = Pwl(knots, rng.normal(size=knots.size), 0.0, 0.0)
+        net = interpolant(inside, knots)
+        yield equal("on [0, 1] m pieces need m units", net.nodes, self.pieces)
+        yield close("on [0, 1]: largest |f - net|", sup_distance(inside, pwl1d(net)), 0.0, 1e-9)
+        widths = rng.integers(1, self.units + 1, self.nets)
+        yield from self.pieces_of([random_net([1, int(N), 1], rng) for N in widths], rng)
 
-    def pieces_of(self, nets: list[ReluNet], rng: np.random.Generator) -> Iterator[Check]:
+    def pieces_of(self, nets: list[ReluNet], rng: Generator) -> Checks:
         """Random nets: few pieces, and the same function again when its pieces are made into hinges."""
         functions = [pwl1d(net).simplified() for net in nets]
-        self.counts = np.array([[net.nodes, f.pieces()] for net, f in zip(nets, functions, strict=True)])
-        yield at_most("pieces of a net with N units", self.counts[:, 1], self.counts[:, 0] + 1, kind="EXACT")
+        self.units_of = np.array([net.nodes for net in nets])
+        self.pieces_found = np.array([[f.pieces(-1, 1), f.pieces()] for f in functions]).T
+        yield at_most("pieces of a net with N units", self.pieces_found[1], self.units_of + 1, kind="EXACT")
         x = rng.uniform(-10, 10, 200)
-        yield close("net, to pieces and back", [as_hinges(f).at(x) for f in functions], [net.at(x) for net in nets], 1e-10)
+        yield close("net, to pieces and back", [as_hinges(f).at(x) for f in functions], [net.at(x) for net in nets])
 
-    def examine(self, network: ReluNet, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def examine(self, network: ReluNet, rng: Generator) -> Checks:
         f, x = pwl1d(network).simplified(), rng.uniform(-10, 10, 1000)
         if network.depth == 2:
             yield at_most(f"pieces of your net with {network.nodes} units", f.pieces(), network.nodes + 1, kind="EXACT")
-        yield close(f"your net is an affine function plus {f.pieces() - 1} hinges", as_hinges(f).at(x), network.at(x), 1e-9)
+        yield headline(close(f"your net is a line and {f.pieces() - 1} hinges", as_hinges(f).at(x), network.at(x), 1e-9))
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        f = random_pwl(c.pieces, rng)
+    def control(self, rng: Generator) -> Checks:
+        f = random_pwl(self.pieces, rng)
         short = hinges(f.knots[:-1], np.diff(f.slopes)[:-1], f.left, float(f.values[0] - f.left * f.knots[0]))
-        yield equal("pieces with one hinge fewer", pwl1d(short).pieces(), c.pieces)
+        check = equal(f"pieces of {self.pieces - 2} hinges", pwl1d(short).pieces(), self.pieces)
+        yield because("there is one hinge too few", check)
         deep = power(TENT, 5)
-        yield at_most(f"two or more hidden layers: pieces of {deep.nodes} units", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
+        pieces = at_most(f"pieces of {deep.nodes} units, 5 layers", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
+        yield because("there is more than one hidden layer", pieces)
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        f, x = self.shown, np.linspace(-4, 4, 400)
-        axes[0].plot(x, f(x), **style.TARGET, label="f with 6 pieces")
-        axes[0].plot(x, as_hinges(f).at(x), **style.CURVE, label="affine part + 5 hinges")
-        for i, (knot, jump) in enumerate(zip(f.knots, np.diff(f.slopes), strict=True)):
-            look = {"color": style.ORANGE, "linewidth": 1.0}
-            axes[0].plot(x, jump * np.maximum(x - knot, 0), **look, label="hinges c (x - x_i)_+" if i == 0 else None)
-        axes[0].set(title="A function and its hinges", xlabel="x", ylabel="value", ylim=np.array([-1.6, 1.6]) * np.max(np.abs(f(x))))
-        axes[0].legend()
-        N, pieces = self.counts.T
-        axes[1].scatter(N, pieces, color=style.BLUE, s=18, label="random nets")
-        axes[1].plot(np.unique(N), np.unique(N) + 1, **style.BOUND, label="N + 1")
-        axes[1].set(title="One hidden layer has few pieces", xlabel="hidden units N", ylabel="linear pieces")
-        axes[1].legend()
+    def plots(self) -> list[Panel]:
+        f, x = SHOWN, np.linspace(-3.5, 3.5, 400)
+        left = Panel("Six pieces: a line and five hinges", "x", "value").target(x, f(x), "f")
+        left.curve(x, {"sum of all": as_hinges(f).at(x), "affine part": f.values[0] + f.left * (x - f.knots[0])})
+        parts = np.diff(f.slopes) * np.maximum(x[:, None] - f.knots, 0)
+        left.custom(lambda axes: axes.plot(x, parts, color=style.GREEN, linewidth=1, label="_"))
+        N = np.arange(1, max(self.units, 15) + 1)
+        right = Panel("Depth makes more pieces than width", "hidden units N", "linear pieces", log="y")
+        right.bound(N, N + 1, "N + 1").points(self.units_of, self.pieces_found[0], "one hidden layer, inside [-1, 1]")
+        powers = [power(TENT, k) for k in range(1, 6)]
+        right.control([net.nodes for net in powers], [pwl1d(net).pieces() for net in powers], "tents, k layers")
+        return [left.limits(y=(-4, 4)).note(-3.4, -3.7, "green: the hinges"), right]

@@ -1,58 +1,38 @@
-"""Staircases of sigmoids."""
-
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from headway.core.config import require
-from headway.lab import style
 from headway.lab.certified import certified_sup
-from headway.lab.checks import Check, at_most, close, equal, printed
-from headway.lab.old import Experiment
-from headway.lab.tools.curves import Curve as Target
-from headway.lab.tools.curves import sine
+from headway.lab.checks import at_most, because, close, equal, headline, printed
+from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.tools.curves import Curve, Function, bend, sine, step
+from headway.lab.tools.nets import RidgeNet, sigmoid
 from headway.lab.tools.staircase import Staircase, staircase
 
 
 @dataclass(frozen=True)
-class Config:
-    units: tuple[int, ...] = (14, 70, 234)  # the numbers M of steps
-    steepness: tuple[float, ...] = (2.0, 5.0, 10.0, 20.0)  # κΔ: steepness times the length Δ of a step
-    rho: float = 7.0  # the Lipschitz constant ρ of every target
-    inputs: int = 10  # d, for counting parameters
-
-    def __post_init__(self) -> None:
-        require((min(self.units) >= 5, "at least 5 units"), (all(s >= 0.5 for s in self.steepness), "every κΔ is at least ½"))
-        require((self.rho >= 1 and self.inputs >= 1, "ρ >= 1 and inputs >= 1"))
-
-
-@dataclass(frozen=True)
-class Sigmoids:
-    """a_0 + Σ_{i>=1} a_i σ(κ(x - b_i)): the staircase's first step is a constant on [0, 1], so it becomes the output's bias."""
+class Soft:
+    """A staircase with units φ(κ(x - b_i)) for its steps; the first, a constant on [0, 1], is the output's bias."""
 
     stairs: Staircase
     kappa: float
+    phi: Function = sigmoid
+
+    @property
+    def net(self) -> RidgeNet:
+        b = self.stairs.b[1:]
+        return RidgeNet(self.phi, np.full((b.size, 1), self.kappa), -self.kappa * b, self.stairs.a[1:])
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        from scipy.special import expit
+        return self.stairs.a[0] + self.net(x[:, None])
 
-        return self.stairs.a[0] + expit(self.kappa * (x[:, None] - self.stairs.b[1:])) @ self.stairs.a[1:]
-
-    def as_tanh(self, x: np.ndarray) -> np.ndarray:
-        """The same function with tanh units: σ(z) = (1 + tanh(z/2))/2."""
-        return self.stairs.a[0] + (1 + np.tanh(self.kappa / 2 * (x[:, None] - self.stairs.b[1:]))) @ self.stairs.a[1:] / 2
-
-    def sup_error(self, target: Target, rho: float) -> float:
-        """Certified. κσ' is a bump of height κ/4 and area 1, seen at spacing Δ: the slope is at most max |a_i| (κ/4 + 1/Δ)."""
+    def sup_error(self, g: Curve, rho: float) -> float:
+        """Certified. κσ' is a bump of height κ/4 and area 1, Δ apart: the slope is at most max |a_i| (κ/4 + 1/Δ)."""
         lip = rho + float(np.max(np.abs(self.stairs.a[1:]))) * (self.kappa / 4 + self.stairs.b.size)
-        return certified_sup(lambda x: target.g(x) - self(x), lip, 0.0, 1.0, 0.01).high
+        return certified_sup(lambda x: g(x) - self(x), lip, 0.0, 1.0, 0.01).high
 
-    def bound(self, step_error: float) -> float:
+    def bound(self, g: Curve) -> float:
         """ε_step + max |a_i| + Σ |a_i| σ(-κΔ/2): the staircase, the nearest step, and the tails of all others."""
-        jumps = np.abs(self.stairs.a[1:])
-        return step_error + float(jumps.max() + jumps.sum() / (1 + math.exp(self.kappa / self.stairs.b.size / 2)))
+        jumps, tail = np.abs(self.stairs.a[1:]), 1 / (1 + math.exp(self.kappa / self.stairs.b.size / 2))
+        return self.stairs.sup_error(g) + float(jumps.max() + jumps.sum() * tail)
 
 
 class SigmoidUat1D(Experiment):
@@ -62,71 +42,66 @@ class SigmoidUat1D(Experiment):
 
         sup |g - Σ a_i σ(κ(x - b_i))| <= ε_step + max |a_i| + (Σ |a_i|) σ(-κΔ/2),        tanh z = 2σ(2z) - 1,
 
-    and κ → ∞ gives the staircase back. With d inputs the net has (d + 2) M parameters in its units. For smooth g a finite κ is best.
-    The target must be continuous: at a jump every continuous net errs by half of it.
+    because all sigmoids but the nearest are on their plateaus, and κ → ∞ gives the staircase back. For smooth g a
+    finite κ is best. With d inputs a unit has d weights, a bias and a weight of the output: (d + 2) M parameters.
+
+    Notes: C, D. Source: Cybenko 1989, https://doi.org/10.1007/BF02551274; Hornik, Stinchcombe and White 1989,
+    https://doi.org/10.1016/0893-6080(89)90020-8
+    Assumes: g is ρ-Lipschitz on [0, 1]; σ rises from 0 to 1, here as the logistic function.
+    Also: universal approximation theorem in one dimension; Cybenko's theorem.
     """
 
-    lecture = "C, D"
-    kinds = ("BOUND",)
-    cost = "S"
-    source = (
-        "Cybenko 1989, https://doi.org/10.1007/BF02551274; Hornik, Stinchcombe and White 1989, https://doi.org/10.1016/0893-6080(89)90020-8"
-    )
-    assumptions = ("g is ρ-Lipschitz on [0, 1]", "σ is the logistic function (any sigmoid with known tails would do)")
-    errata = ("D1",)
-    aliases = ("universal approximation theorem in one dimension", "Cybenko's theorem")
-    panels = 2
-    small = {"units": (14, 70)}
+    units = param((14, 70, 234), "the numbers M of steps", least=10, most=500, small=(14, 70))
+    steepness = param((2.0, 5.0, 10.0, 20.0), "κΔ: steepness times the length Δ of a step", least=0.5, most=100.0)
+    rho = param(7.0, "the Lipschitz constant ρ of every target", least=3.0, most=20.0)
+    inputs = param(10, "d of the net whose parameters are counted", least=1, most=100)
 
-    def measure(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
+    def measure(self, rng: Generator) -> Checks:
         from scipy.special import expit
 
-        z = np.linspace(-40, 40, 20001)
-        yield close("tanh z = 2σ(2z) - 1", np.tanh(z), 2 * expit(2 * z) - 1, 1e-15)
-        self.targets = [sine(c.rho), Target("ρ|x - ½|", lambda x: c.rho * np.abs(x - 0.5), np.array([0.5]))]
-        for target in self.targets:
-            for M in c.units:
-                stairs = staircase(target.g, M, 0.0)
-                step = stairs.sup_error(target)
-                nets = [Sigmoids(stairs, s * M) for s in c.steepness]
-                name = f"{target.name}, M = {M}, κΔ = {c.steepness[0]:g} … {c.steepness[-1]:g}"
-                yield at_most(f"sup error, {name}", [n.sup_error(target, c.rho) for n in nets], [n.bound(step) for n in nets])
-        M = c.units[-1]
-        stairs, x = staircase(self.targets[0].g, M, 0.0), (np.arange(M) + 0.5) / M
-        yield close("κΔ = 200 is the staircase, in the middle of every step", Sigmoids(stairs, 200.0 * M)(x), stairs(x), 1e-12)
-        yield close("the same net with tanh units", Sigmoids(stairs, 5.0 * M).as_tanh(x), Sigmoids(stairs, 5.0 * M)(x), 1e-12)
-        w, b, a = np.zeros((M, c.inputs)), np.zeros(M), np.zeros(M)
-        yield equal(f"parameters of {M} units, d = {c.inputs}", w.size + b.size + a.size, (c.inputs + 2) * M)
-        self.kappa = np.logspace(-0.6, 2.2, 15)
-        stairs = staircase(self.targets[0].g, c.units[0], 0.0)
-        self.step = stairs.sup_error(self.targets[0])
-        self.curve = np.array([Sigmoids(stairs, k * c.units[0]).sup_error(self.targets[0], c.rho) for k in self.kappa])
-        self.limits = np.array([Sigmoids(stairs, k * c.units[0]).bound(self.step) for k in self.kappa])
-        best = int(np.argmin(self.curve))
-        yield equal(f"sin, M = {c.units[0]}: the best κ is neither end", 0 < best < self.kappa.size - 1, True)
-        yield at_most(f"sin, M = {c.units[0]}: best sigmoids against steps", self.curve[best], self.step)
+        z, M = np.linspace(-40, 40, 20001), self.units[-1]
+        yield close("tanh z = 2σ(2z) - 1, with scipy's σ", np.tanh(z), 2 * expit(2 * z) - 1, 1e-15)
+        self.targets, errors, bounds = [sine(self.rho), bend(self.rho, 0.5)], {}, {}
+        for g, m in [(g, m) for g in self.targets for m in self.units]:
+            nets = [Soft(staircase(g, m), s * m) for s in self.steepness]
+            errors[f"{g.name}, M = {m}"] = [net.sup_error(g, self.rho) for net in nets]
+            bounds[f"{g.name}, M = {m}"] = [net.bound(g) for net in nets]
+        yield headline(at_most("sup |g - f| against the bound", errors, bounds))
+        stairs, x = staircase(self.targets[0], M), (np.arange(M) + 0.5) / M
+        yield close("κΔ = 200 is the staircase, amid each step", Soft(stairs, 200.0 * M)(x), stairs(x), 1e-12)
+        flat, v = Soft(stairs, 5.0 * M), rng.normal(size=self.inputs)
+        points, v = rng.random((200, self.inputs)), v / np.abs(v).sum() / 2
+        lifted = RidgeNet(sigmoid, flat.net.w * v, flat.net.b + flat.kappa / 2, flat.net.c)  # of <v, x> + ½ in [0, 1]
+        values = stairs.a[0] + lifted(points)
+        yield close("the same net of a ridge function in d dimensions", values, flat(points @ v + 0.5), 1e-11)
+        yield equal(f"parameters of its {M - 1} units: d + 2 each", lifted.parameters, (self.inputs + 2) * (M - 1))
+        g, m, self.kappa = self.targets[0], self.units[0], np.logspace(-0.6, 2.2, 15)
+        curve = [Soft(staircase(g, m), k * m) for k in self.kappa]
+        self.step, self.curve = staircase(g, m).sup_error(g), np.array([net.sup_error(g, self.rho) for net in curve])
+        self.limits, best = np.array([net.bound(g) for net in curve]), int(np.argmin(self.curve))
+        yield equal(f"{g.name}, M = {m}: the best κ is neither end", 0 < best < self.kappa.size - 1, True)
+        yield at_most(f"{g.name}, M = {m}: best sigmoids against steps", self.curve[best], self.step)
 
-    def control(self, c: Config, rng: np.random.Generator) -> Iterator[Check]:
-        target, M = self.targets[0], c.units[-1]
-        flat = Sigmoids(staircase(target.g, M, 0.0), 0.05 * M)
-        step = flat.stairs.sup_error(target)
-        without = step + float(np.max(np.abs(flat.stairs.a)))
-        yield at_most("κΔ = 0.05, the tails left out of the bound", flat.sup_error(target, c.rho), without)
-        jump = 0.5037  # of the target, between two knots
-        net = Sigmoids(staircase(lambda x: (x >= jump).astype(float), M, 0.0), 20.0 * M)
-        value = float(net(np.array([jump]))[0])
-        yield printed(at_most(f'"any function": sup error for 1{{x >= {jump}}}, M = {M}', max(abs(value), abs(1 - value)), 0.49), "D1")
+    def control(self, rng: Generator) -> Checks:
+        g, M, at = self.targets[0], self.units[-1], 0.5037  # a jump between two knots
+        bump = Soft(staircase(g, M), 10.0 * M, lambda z: np.exp(-(z**2)))
+        x = np.linspace(0, 1, 2001)
+        found = float(np.max(np.abs(g(x) - bump(x))))
+        check = at_most("units exp(-z²), κΔ = 10: largest error found", found, bump.bound(g))
+        yield because("exp(-z²) does not rise from 0 to 1", check)
+        value = float(Soft(staircase(step(at), M), 20.0 * M)(np.array([at]))[0])
+        check = at_most(f'"any function": sup error for a step, M = {M}', max(abs(value), abs(1 - value)), 0.49)
+        yield printed(check, "D1")
 
-    def plot(self, c: Config, axes: "style.Panels") -> None:
-        x, M, target = np.linspace(0, 1, 500), c.units[0], self.targets[0]
-        stairs = staircase(target.g, M, 0.0)
-        axes[0].plot(x, target.g(x), **style.TARGET, label=f"g = {target.name}")
-        for i, s in enumerate((1.5, 5.0, 20.0)):
-            axes[0].plot(x, Sigmoids(stairs, s * M)(x), **style.CURVE | {"color": style.SERIES[i]}, label=f"κΔ = {s:g}")
-        axes[0].set(title=f"{M} sigmoids", xlabel="x", ylabel="value", ylim=(-1.2, 1.9))
-        axes[0].legend(ncols=2)
-        axes[1].loglog(self.kappa, self.curve, **style.MEASURED, label="sigmoids")
-        axes[1].loglog(self.kappa, self.limits, **style.BOUND, label="bound")
-        axes[1].axhline(self.step, color=style.ORANGE, linewidth=1.6, label="steps")
-        axes[1].set(title=f"{M} units: neither flat nor steep", xlabel="steepness κΔ", ylabel="sup error")
-        axes[1].legend()
+    def resolution(self, rng: Generator) -> Checks:
+        net = Soft(staircase(self.targets[0], self.units[-1]), 0.05 * self.units[-1])
+        without = net.stairs.sup_error(self.targets[0]) + float(np.max(np.abs(net.stairs.a)))
+        yield at_most("κΔ = 0.05, the bound without the tails", net.sup_error(self.targets[0], self.rho), without)
+
+    def plots(self) -> list[Panel]:
+        x, M, g = np.linspace(0, 1, 500), self.units[0], self.targets[0]
+        left = Panel(f"{M} sigmoids, flat and steep", "x", "value").target(x, g(x), g.name)
+        left.curve(x, {f"κΔ = {s:g}": Soft(staircase(g, M), s * M)(x) for s in (1.5, 5.0, 20.0)})
+        right = Panel(f"{M} units: neither flat nor steep is best", "steepness κΔ", "sup |g - f|", log="xy")
+        right.series(self.kappa, self.curve, "sigmoids").bound(self.kappa, self.limits, "bound")
+        return [left, right.curve(self.kappa, np.full(self.kappa.size, self.step), "steps")]

@@ -1,6 +1,7 @@
 """Partitions of the cube into boxes, and functions whose extremes on a box are exact because they are sums over the axes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ TERMS = (
     Term(lambda x: np.cos(4 * x), (np.pi / 4,), 4.0),
     Term(lambda x: 2 * np.abs(x - 0.3), (0.3,), 2.0),
 )
-LINEAR = tuple(Term(lambda x, r=t.rho: r * x, (), t.rho) for t in TERMS)
+LINEAR = tuple(Term(partial(np.multiply, t.rho), (), t.rho) for t in TERMS)
 
 
 class Boxes(NamedTuple):
@@ -27,7 +28,7 @@ class Boxes(NamedTuple):
 
     lo: np.ndarray
     hi: np.ndarray
-    alpha: np.ndarray | None = None
+    alpha: np.ndarray = np.empty(0)
 
     def member(self, x: np.ndarray) -> np.ndarray:
         """Which point is in which box, as a matrix of booleans; times α it is h."""

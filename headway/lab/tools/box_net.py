@@ -1,14 +1,17 @@
 """Nets that are constant on boxes, up to ramps: f(x) = Σ_i α_i relu(Σ_j q_j(x_j) - (d-1)) with trapezoids q_j of four ReLUs.
 
 Written out (`separate`), with a first layer that boxes share (`shared`), and evaluated from the few boxes near a point (`evaluate`).
+`Integral` is the average error of such a net for the target of `boxes.py`.
 """
 
 from itertools import product
 
 import numpy as np
 
-from headway.lab.approximation.boxes import uniform
+from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
+from headway.lab.tools.boxes import TERMS, middles, uniform, value
+from headway.lab.tools.curves import Function
 
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])  # of the four ReLUs of q, which bend at a - γ, a, b and b + γ
 
@@ -43,3 +46,38 @@ def evaluate(alpha: np.ndarray, n: int, gamma: float, x: np.ndarray) -> np.ndarr
         unit = np.maximum(0, 1 - np.sum(c * (1 - q), axis=1))
         total += padded[tuple((own + 1 + c * step).T)] * unit
     return total
+
+
+def quadrature(net: ReluNet, g: Function) -> float:
+    """∫_0^1 |net - g|: Gauss-Legendre on 8 parts of every piece of the net."""
+    knots = pwl1d(net).knots
+    ends = np.unique(np.concatenate([[0.0, 1.0], knots[(knots > 0) & (knots < 1)]]))
+    ends = np.append((ends[:-1, None] + np.diff(ends)[:, None] * np.arange(8) / 8).ravel(), 1.0)
+    t, w = np.polynomial.legendre.leggauss(8)
+    x = ends[:-1, None] + np.diff(ends)[:, None] * (t + 1) / 2
+    return float(np.sum(np.abs(net.at(x) - g(x)) @ w * np.diff(ends) / 2))
+
+
+def vertex_error(n: int, d: int, gamma: float) -> float:
+    """The largest |f - g| at inner corners of boxes, where 2^d boxes add up: a lower bound of the supremum."""
+    x = uniform(d, 1 / n).lo
+    x = x[np.all(x > 0, axis=1)]
+    return float(np.max(np.abs(evaluate(middles(n, d), n, gamma, x) - value(TERMS[:d], x))))
+
+
+class Integral:
+    """Means of |f - g| over [0, 1]^d and their standard errors: quadrature for d = 1, else 8 independent scrambles of Sobol points."""
+
+    def __init__(self, d: int, log_points: int, rng: np.random.Generator) -> None:
+        from scipy.stats import qmc
+
+        self.d = d
+        self.points = [qmc.Sobol(d, seed=rng).random_base2(log_points) for _ in range(8)] if d > 1 else []
+        self.exact = [value(TERMS[:d], x) for x in self.points]
+
+    def __call__(self, n: int, gamma: float) -> tuple[float, float]:
+        alpha = middles(n, self.d)
+        if self.d == 1:
+            return quadrature(shared(alpha, n, 1, gamma), TERMS[0].g), 0.0
+        means = [np.mean(np.abs(evaluate(alpha, n, gamma, x) - g)) for x, g in zip(self.points, self.exact, strict=True)]
+        return float(np.mean(means)), float(np.std(means, ddof=1)) / np.sqrt(len(means))

@@ -7,15 +7,13 @@ At finitely many points it is a lower bound of the best uniform error on the who
 
 import numpy as np
 
-LARGEST = 1e3  # of a coefficient: spans of smooth functions are nearly dependent
-
 
 def minimax(A: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """The smallest error e, and the coefficients v that have it."""
+    """The smallest error e, and the coefficients v (any size, any sign) that have it."""
     from scipy.optimize import linprog
 
     one, count = np.ones((y.size, 1)), A.shape[1]
     both = np.block([[A, -one], [-A, -one]])
-    limits = [(-LARGEST, LARGEST)] * count + [(0, None)]
+    limits = [(None, None)] * count + [(0, None)]
     found = linprog(np.append(np.zeros(count), 1.0), both, np.append(y, -y), bounds=limits)
     return float(found.fun), found.x[:-1]

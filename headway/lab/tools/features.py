@@ -1,0 +1,82 @@
+"""Least squares in a space of features, fixed or chosen: how much of a target is left."""
+
+import math
+
+import numpy as np
+
+from headway.lab.tools.curves import Function
+
+
+def cosines(x: np.ndarray, count: int, spread: float, rng: np.random.Generator) -> np.ndarray:
+    """cos(<w_j, x> + b_j), w_j ~ N(0, spread² I), b_j uniform; single precision, for errors not below 1e-6."""
+    w, b = rng.normal(0, spread, (count, x.shape[1])), rng.uniform(0, 2 * math.pi, count)
+    return np.cos((x @ w.T + b).astype(np.float32))
+
+
+def unit_columns(phi: Function, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """φ(<a_j, x> + b_j) at the rows of x, every column of length 1."""
+    columns = phi(x @ a.T + b)
+    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
+
+
+def rank(columns: np.ndarray) -> int:
+    """Singular values above 1e-9 of the largest."""
+    return int(np.linalg.matrix_rank(columns, tol=1e-9 * np.linalg.norm(columns, 2)))
+
+
+def residual(columns: np.ndarray, y: np.ndarray, rcond: float | None = None) -> float:
+    """Mean square of what least squares leaves of y."""
+    return float(np.mean((y - columns @ np.linalg.lstsq(columns, y, rcond=rcond)[0]) ** 2))
+
+
+def residuals(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The same after projection on the first 1, 2, ... columns."""
+    q, _ = np.linalg.qr(columns.astype(float))
+    return np.maximum(y @ y - np.cumsum((q.T @ y) ** 2), 0) / y.size
+
+
+def matching_pursuit(columns: np.ndarray, y: np.ndarray, steps: int) -> np.ndarray:
+    """The same for columns chosen one by one: that which correlates most with the residual, then a new projection (orthogonal)."""
+    size = np.linalg.norm(columns, axis=0)
+    basis, rest, errors = np.zeros((steps, y.size)), y.astype(float), []
+    for i in range(steps):
+        v = columns[:, int(np.argmax(np.abs(rest.astype(columns.dtype) @ columns) / size))].astype(float)
+        for _ in range(2):  # twice, so that rounding does not matter
+            v = v - (basis[:i] @ v) @ basis[:i]
+        basis[i] = v / max(float(np.linalg.norm(v)), 1e-12)
+        rest = rest - (basis[i] @ rest) * basis[i]
+        errors.append(rest @ rest / y.size)
+    return np.array(errors)
+
+
+def learnt_cosine(target: np.ndarray, x: np.ndarray, rng: np.random.Generator, starts: int = 20) -> float:
+    """Mean square of cos<target, x> that one unit a cos(<w, x> + b) leaves, learnt by least squares from random starts.
+
+    On the whole cube the error has many minima. It is learnt near 0 first, where the target has few waves, then on larger cubes.
+    """
+    from scipy.optimize import least_squares
+
+    near, best = x[: 40 * x.shape[1]], math.inf
+    for _ in range(starts):
+        p = np.concatenate([rng.normal(size=x.shape[1]), [0.0, 1.0]])
+        for side in (0.1, 0.3, 1.0):
+            z, y = side * near, np.cos(side * near @ target)
+            p = least_squares(lambda p, z=z, y=y: p[-1] * np.cos(z @ p[:-2] + p[-2]) - y, p, method="lm").x
+        best = min(best, float(np.mean((p[-1] * np.cos(x @ p[:-2] + p[-2]) - np.cos(x @ target)) ** 2)))
+        if best < 1e-20:
+            break
+    return best
+
+
+def no_space_is_better(d: int, m: int) -> float:
+    """A lower bound of the worst error of any space of dimension m for functions on [0, 1]^d with Barron constant 1.
+
+        max_N a_N (1 - m/N)^½         of N cosines that are orthogonal on the cube, the k-th of size a_k = 1/‖πk‖
+
+    The squared lengths of the projections of N orthonormal functions add to at most m, so one of them keeps 1 - m/N of its square.
+    """
+    side = math.ceil((8 * m) ** (1 / d) * 1.7) + 1
+    length = np.sort(np.sqrt(sum(np.meshgrid(*[np.arange(side) ** 2] * d, indexing="ij"))).ravel())
+    length = length[(length > 0) & (length < side)]  # complete up to this radius
+    N = np.arange(1, length.size + 1)
+    return float(np.max(np.sqrt(np.maximum(1 - m / N, 0)) / (math.pi * length)))
