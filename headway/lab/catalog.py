@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from headway.core import registry
-from headway.core.config import from_json, option_type, parse
+from headway.core.config import option_type, parse
 from headway.core.entries import Entry
 from headway.core.errors import ConfigError, UnknownName
 from headway.lab.errata import Erratum, register
@@ -54,30 +54,17 @@ def _order(name: str) -> dict[str, int]:
 # -- what a file says of its experiment ----------------------------------------------------------------------------------
 
 
-def is_old(entry: Entry) -> bool:
-    """Whether it still has a `Config` beside the class."""
-    return bool(entry.facts.get("kinds"))
-
-
 @cache
 def _statement(doc: str) -> Statement:
     return Statement.of(doc)
 
 
 def statement(entry: Entry) -> Statement:
-    if is_old(entry):
-        facts = entry.facts
-        claim, _, body = entry.doc.partition("\n")
-        assumes = "; ".join(facts.get("assumptions", ()))
-        found = {"Notes": facts["lecture"], "Source": facts.get("source", ""), "Assumes": assumes}
-        return Statement(claim, body.strip("\n"), found)
     return _statement(entry.doc)
 
 
 def kinds(entry: Entry) -> tuple[str, ...]:
     """The kinds of assertion, from the functions that the file calls."""
-    if is_old(entry):
-        return tuple(entry.facts["kinds"])
     text = entry.path.read_text(encoding="utf-8")
     called = {kind for name, kind in FUNCTIONS.items() if re.search(rf"(?<![\w.]){name}\(", text)}
     return tuple(kind for kind in MEANINGS if kind in called)
@@ -89,8 +76,6 @@ def cost(entry: Entry) -> str:
 
 def values(entry: Entry, size: str) -> dict[str, Any]:
     """The parameters that have another value in the test suite (`small`) or with `--full` (`full`)."""
-    if is_old(entry):
-        return dict(entry.facts.get(size) or {})
     return {name: getattr(p, size) for name, p in declared(entry.load()).items() if getattr(p, size) is not None}
 
 
@@ -130,17 +115,3 @@ def typed(entry: Entry, settings: list[str]) -> dict[str, Any]:
             raise UnknownName(f"parameter of `{identity(entry)}`:", name.strip(), kinds, f"headway lab show {identity(entry)}")
         values[name.strip()] = parse(option_type(kinds[name.strip()]), value.strip(), f"set {name.strip()}")
     return values
-
-
-def configured(entry: Entry, parameters: dict[str, Any]) -> Any:
-    """The experiment's `Config` with these values in place of its defaults; a wrong name or type raises."""
-    given = {}
-    for name, value in parameters.items():
-        item = getattr(value, "tolist", None)  # numbers and arrays of numpy
-        given[name] = item() if item else list(value) if isinstance(value, range) else value
-    try:
-        return from_json(entry.module.Config, given, identity(entry))
-    except ConfigError as problem:
-        raise ConfigError(problem.message, f"`headway lab show {identity(entry)}` lists its parameters.") from None
-    except TypeError as problem:  # a value that JSON does not know
-        raise ConfigError(f"`{identity(entry)}` takes numbers, text and tuples of them: {problem}") from None

@@ -14,7 +14,7 @@ from headway.core.errors import ConfigError
 from headway.lab import style
 from headway.lab.checks import Check, Value
 from headway.lab.equations import to_html, to_unicode
-from headway.lab.experiment import NOT_REPRODUCED
+from headway.lab.experiment import NOT_REPRODUCED, Experiment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ class Result:
     seed: int
     seeds: tuple[int, ...]
     seconds: float
-    drawing: Any = field(default=None, repr=False, compare=False)  # the experiment, which draws
+    drawing: Experiment | None = field(default=None, repr=False, compare=False)  # the experiment, which draws
     drawn: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)  # `svg`, `png`: another process made them
 
     @property
@@ -50,9 +50,6 @@ class Result:
         """The figure, drawn when somebody asks for it."""
         if self.drawing is None:
             raise ConfigError(f"there is no figure of `{self.id}`", "an experiment that was skipped or given a network has none.")
-        if isinstance(self.drawing, tuple):
-            experiment, config = self.drawing
-            return style.figure(experiment.panels, lambda axes: experiment.plot(config, axes), self.id)
         panels = self.drawing.plots()
 
         def draw(axes: style.Panels) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.config import to_json
 from headway.core.entries import Entry
 from headway.core.errors import ConfigError
-from headway.lab import catalog, old
+from headway.lab import catalog
 from headway.lab.checks import Check
 from headway.lab.experiment import NOT_REPRODUCED, SEEDS, SKIPPED, DataMissing, Experiment, judge
 from headway.lab.parameters import declared
@@ -28,8 +27,6 @@ def run(name: str, seed: int = 0, parameters: Mapping[str, Any] = NONE, *, full:
     entry = catalog.find(name)
     if type(seed) is not int or seed < 0:
         raise ConfigError(f"the seed is {seed!r}, expected a whole number that is not negative")
-    if catalog.is_old(entry):
-        return _run_old(entry, seed, parameters, full, network)
     chosen = (catalog.values(entry, "full") if full else {}) | dict(parameters)
     try:
         made = entry.load()(**chosen)
@@ -66,30 +63,6 @@ def conduct(experiment: Experiment, seed: int = 0, name: str = "", module: str =
         name or cls.__name__, module, verdict, reasons, tuple(checks), tuple(controls), tuple(resolution),
         {key: getattr(experiment, key) for key in declared(cls)}, seed, seeds, round(time.perf_counter() - start, 3),
         drawing=experiment if drawn else None,
-    )  # fmt: skip
-
-
-def _run_old(entry: Entry, seed: int, parameters: Mapping[str, Any], full: bool, network: Any) -> Result:
-    """An experiment that has not been moved to the present frame yet."""
-    cls = entry.load()
-    chosen = (entry.facts.get("full") or {} if full else {}) | dict(parameters)
-    config = catalog.configured(entry, chosen)
-    experiment, start = cls(), time.perf_counter()
-    chance = cls.sample is not old.Experiment.sample and network is None
-    seeds = tuple(range(seed, seed + SEEDS)) if chance else (seed,)
-    if network is not None:
-        from headway.lab.relu_net import ReluNet
-
-        checks = list(experiment.examine(ReluNet.of(network), config, np.random.default_rng(seed)))
-    else:
-        checks = list(experiment.measure(config, np.random.default_rng(seed)))
-        for s in seeds if chance else ():
-            checks += (check.of_seed(s) for check in experiment.sample(config, np.random.default_rng(s)))
-    controls = list(experiment.control(config, np.random.default_rng(seed)))
-    verdict, reasons = old.judge(cls.kinds if network is None else (), checks, controls)
-    return Result(
-        catalog.identity(entry), catalog.module_of(entry), verdict, reasons, tuple(checks), tuple(controls), (), to_json(config),
-        seed, seeds, round(time.perf_counter() - start, 3), drawing=None if network is not None else (experiment, config),
     )  # fmt: skip
 
 

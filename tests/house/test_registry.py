@@ -18,7 +18,7 @@ from headway.layers.masks import Causal
 
 
 def is_experiment(entry: Entry) -> bool:
-    return entry.room.startswith("lab/") and not hasattr(entry.module, "Config")
+    return entry.room.startswith("lab/")
 
 
 EVERY = [entry for room in registry.ROOMS for entry in registry.entries(room).values()]

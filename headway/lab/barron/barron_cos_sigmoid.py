@@ -1,14 +1,14 @@
 from headway.lab.certified import certified_sup
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, math, np, param, printed
-from headway.lab.tools.curves import Curve
+from headway.lab.tools.curves import Turning
 from headway.lab.tools.staircase import Staircase, staircase, units_for
 
 
-def unit(C: float, norm: float, b: float) -> Curve:
+def unit(C: float, norm: float, b: float) -> Turning:
     """h(y) = (C/‖w‖) (cos(b + ‖w‖y) - cos b) as a function of u = (y + 1)/2 in [0, 1]; it turns where the sine is 0."""
     k = np.arange(math.ceil((b - norm) / math.pi), math.floor((b + norm) / math.pi) + 1)
     turns = ((k * math.pi - b) / norm + 1) / 2
-    return Curve(f"‖w‖ = {norm:g}", lambda u: C / norm * (np.cos(b + norm * (2 * u - 1)) - math.cos(b)), turns)
+    return Turning(f"‖w‖ = {norm:g}", lambda u: C / norm * (np.cos(b + norm * (2 * u - 1)) - math.cos(b)), turns)
 
 
 def sigmoids(stairs: Staircase, kappa: float, u: np.ndarray) -> np.ndarray:
@@ -20,12 +20,12 @@ def sigmoids(stairs: Staircase, kappa: float, u: np.ndarray) -> np.ndarray:
     return expit(kappa * (u[:, None] - b)) @ stairs.a
 
 
-def sup_error(curve: Curve, m: int) -> float:
+def sup_error(curve: Turning, m: int) -> float:
     """sup |h - staircase of m steps with values from their middles|, exact."""
     return staircase(curve, int(m), 0.5).sup_error(curve)
 
 
-def smooth_error(C: float, epsilon: float, m: int, curve: Curve) -> float:
+def smooth_error(C: float, epsilon: float, m: int, curve: Turning) -> float:
     """A certified sup |h - Σ a_i σ(κ(u - b_i))| / 2ε, with κ such that all tails, 3C σ(-κ/2m), weigh at most ε.
 
     Slope of the sum: at most max |a_i| (κ/4 + m) inside, because κσ' is a bump of height κ/4 and area 1 seen at spacing

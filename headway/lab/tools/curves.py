@@ -12,21 +12,27 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """A function that is monotone between its turns: a supremum over an interval is at an end or at a turn inside.
+class Turning:
+    """A function that is monotone between its turns: a supremum over an interval is at an end or at a turn inside."""
+
+    name: str
+    g: Function
+    turns: np.ndarray
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return self.g(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve(Turning):
+    """One whose modulus of continuity and slopes are known, too.
 
     modulus   ω(h), the largest |g(x) - g(y)| for |x - y| <= h in [0, 1]
     touches   the points where g' is a given slope, and those where it does not exist
     """
 
-    name: str
-    g: Function
-    turns: np.ndarray
     modulus: Function
     touches: Function
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return self.g(x)
 
     def sup_error(self, f: Pwl, lo: float = 0.0, hi: float = 1.0) -> float:
         """sup |g - f|, exact: g - f is extreme at an end, at a knot of f, or where g' is the slope of a piece."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.lab.tools.curves import Curve, Function
+from headway.lab.tools.curves import Function, Turning
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Staircase:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         return (x[:, None] >= self.b) @ self.a
 
-    def sup_error(self, curve: Curve) -> float:
+    def sup_error(self, curve: Turning) -> float:
         """sup |f - g|, exact: every step is compared at both of its ends and at the turns of g inside."""
         edges, levels = np.append(self.b, 1.0), np.cumsum(self.a)
         turns = curve.turns[(curve.turns > 0) & (curve.turns < 1)]
@@ -32,7 +32,7 @@ def staircase(curve: Function, m: int, where: float = 0.0) -> Staircase:
     return Staircase(np.diff(levels, prepend=0.0), np.arange(m) / m)
 
 
-def random_staircase(curve: Curve, m: int, rng: np.random.Generator) -> Staircase:
+def random_staircase(curve: Function, m: int, rng: np.random.Generator) -> Staircase:
     """m steps of random lengths, each with the value in its middle, moved a little."""
     edges = np.concatenate([[0.0], np.sort(rng.random(m - 1)), [1.0]])
     levels = curve((edges[:-1] + edges[1:]) / 2) + rng.normal(0, 0.01, m)
