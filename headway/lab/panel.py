@@ -18,6 +18,7 @@ from headway.lab import style
 Draw = Callable[[Any], None]
 WRAP = 17  # letters of a label in a line
 GAP = 0.062  # height of a line of text, as a share of a panel
+LETTERS = 9.7  # of a title, in an inch
 MANY = 9  # labels beside a panel; more are a legend below it
 
 
@@ -121,13 +122,16 @@ class Panel:
         low, high = limits or (None, None)
 
         def draw(axes: Any) -> None:
+            from matplotlib.ticker import MaxNLocator
+
             shown = axes.imshow(
                 values, extent=extent, cmap=colours, vmin=low, vmax=high, aspect="auto" if stretch else "equal",
                 interpolation="nearest", origin="upper" if extent is None else "lower",
             )  # fmt: skip
             axes.grid(False)
             if scale:
-                axes.figure.colorbar(shown, ax=axes, label=scale, shrink=0.9, pad=0.02)
+                bar = axes.inset_axes((1.03, 0, 0.05, 1), label="<colorbar>")  # as high as the picture
+                axes.figure.colorbar(shown, cax=bar, label=scale).locator = MaxNLocator(5)
 
         return self.custom(draw)
 
@@ -172,7 +176,9 @@ class Panel:
         return self.custom(lambda axes: axes.plot(np.ravel(x), np.ravel(y), **look, label=label))
 
     def draw(self, axes: Any) -> None:
-        axes.set(title=textwrap.fill(self.title, 46), xlabel=self.labels[0], ylabel=self.labels[1])
+        columns = axes.get_subplotspec().get_gridspec().ncols
+        letters = int((style.WIDTH / columns - 0.6) * LETTERS)  # beside the axis
+        axes.set(title=textwrap.fill(self.title, letters), xlabel=self.labels[0], ylabel=self.labels[1])
         if "x" in self.log:
             axes.set_xscale("log")
         if "y" in self.log:
@@ -184,7 +190,7 @@ class Panel:
         if len(lines) > MANY:
             lines, others = [], [*lines, *others]
         if others:
-            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": min(3, len(others))}
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": min(3, len(others))}
             axes.legend(handles=others, **below)
         label_ends(axes, lines)
 
