@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from headway.lab.kit import (
     Checks,
     Experiment,
@@ -37,8 +39,9 @@ class DenseMemory(Experiment):
     trials = param(100, "test patterns for each n, F and seed", least=100, most=400)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        wide = max(self.sizes) >= max(30, 2 * min(self.sizes))
-        return [(wide, "the largest of the sizes must be 30 or more, and twice the least")]
+        steps = [b / a for a, b in pairwise(self.sizes)]
+        wide = self.sizes[-1] >= 30 and min(steps) >= 1.2
+        return [(wide, "sizes must grow by a fifth or more at each step, to 30 or more")]
 
     def measure(self, rng: Generator) -> Checks:
         from headway.models.classical.dense_memory import DenseMemory as Registered
@@ -70,8 +73,9 @@ class DenseMemory(Experiment):
         for k in (2, 3):
             row = slope(f"s ln n in n, k = {k}", self.sizes, line[k] * np.log(self.sizes), k - 1, 0.4)
             yield headline(row) if k == 3 else row
-        more = (line[3] / line[2])[np.array(self.sizes) >= 30]
-        yield at_least("s for k = 3 over that for k = 2, n >= 30", more, 4, kind="STAT")
+        more = line[3] / line[2]
+        yield at_least("s for k = 3 over that for k = 2, n >= 30", more[np.array(self.sizes) >= 30], 4, kind="STAT")
+        yield at_least("growth of that from one n to the next", np.diff(more), 0, kind="STAT")
         off = {k: abs(math.log2(found[k, self.n] / formula(self.n, k))) for k in (2, 3, 4)}
         yield at_most(f"s off the formula, in doublings, n = {self.n}, by k", off, 1, kind="STAT")
         n, s = np.array(self.exponential), np.array([found[0, n] for n in self.exponential])
