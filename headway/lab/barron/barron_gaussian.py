@@ -45,7 +45,7 @@ class BarronGaussian(Experiment):
     Also: Barron constant of a Gaussian; Barron norm of a Gaussian.
     """
 
-    dimensions = param((1, 2, 5, 10, 50), "the dimensions d", least=1, most=1000)
+    dimensions = param((1, 2, 5, 10, 50), "the dimensions d", least=1, most=400)
     widths = param((0.3, 0.5, 1.0, 2.0), "the standard deviations σ", least=0.1, most=10.0)
     draws = param(10_000, "of W ~ N(0, I), for each seed and d", least=1000, most=1_000_000, small=2000, full=500_000)
     largest = param(400, "C/√d is followed up to this dimension", least=10, most=2000, small=50)

@@ -82,7 +82,7 @@ class BarronSubsample(Experiment):
 
     def sample(self, rng: Generator) -> Checks:
         for d in sorted({min(self.dimensions), max(self.dimensions)}):
-            f, x = Gaussian(d, shift=0.5), np.append(0.8, np.zeros(d - 1))
+            f, x = Gaussian(d, shift=0.5), np.full(d, -0.8 / math.sqrt(d))  # away from the centre
             units = f.cosines(x[None], f.frequencies(20_000, rng))
             yield mean_is(f"one unit is unbiased, d = {d}", units, float(f.rise(x)))
 
