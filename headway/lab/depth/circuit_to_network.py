@@ -27,10 +27,10 @@ class CircuitToNetwork(Experiment):
     """
 
     inputs = param(10, "bits; all 2^inputs rows are tried", least=4, most=14, small=6)
-    width = param(8, "gates of a level", least=2, most=40)
-    depth = param(6, "levels D", least=2, most=12)
-    circuits = param(12, "random circuits", least=1, most=200, small=6)
-    points = param(200, "random places inside of the cube where derivatives are taken", least=50, most=5000)
+    width = param(8, "gates of a level", least=2, most=20)
+    depth = param(6, "levels D", least=2, most=10)
+    circuits = param(12, "random circuits", least=1, most=50, small=6)
+    points = param(200, "random places inside of the cube where derivatives are taken", least=50, most=1000)
 
     def measure(self, rng: Generator) -> Checks:
         x, inside = cube(self.inputs), rng.random((self.points, self.inputs))

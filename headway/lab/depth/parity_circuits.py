@@ -23,7 +23,7 @@ class ParityCircuits(Experiment):
 
     n = param(12, "bits; all from 2 on are tried, on all 2^n inputs", least=5, most=14, small=7)
     primes = param(6, "all 3^n terms are searched for prime implicants up to this n", least=2, most=7, small=4)
-    terms = param(50, "random terms for each n that are correlated with parity", least=10, most=1000, small=20)
+    terms = param(50, "random terms for each n that are correlated with parity", least=10, most=200, small=20)
 
     def measure(self, rng: Generator) -> Checks:
         self.bits = bits = np.arange(2, self.n + 1)
