@@ -7,7 +7,7 @@ from scipy.stats import kstest
 from headway.lab.pwl1d import Pwl
 from headway.lab.tools.curves import Curve, bend, cantor, line, power, root, sine, step, zigzag
 from headway.lab.tools.staircase import staircase
-from headway.lab.tools.thresholds import SINE, SQUARE, X, Smooth, at_points
+from headway.lab.tools.thresholds import SINE, SQUARE, Smooth, X, at_points
 
 GRID = np.linspace(0, 1, 20_001)
 CURVES = [line(3.0), bend(2.0, 0.3), sine(7.0), sine(1.5), zigzag(4.0, 9, np.random.default_rng(0)), root(), power(2), power(5)]
