@@ -95,8 +95,8 @@ class CosNetApprox(Experiment):
 
     def plots(self) -> list[Panel]:
         x, b, k = np.linspace(-1, 2, 1200), square_wave(31), np.arange(32)
-        left = Panel("Fejér's mean does not overshoot", "x", "value").target(x, np.sign(np.sin(x)), "step")
-        left.control(x, np.sin(x[:, None] * k) @ b, "partial sum, n = 31").curve(
+        left = Panel("Fejér's mean does not overshoot, n = 31", "x", "value").target(x, np.sign(np.sin(x)), "step")
+        left.control(x, np.sin(x[:, None] * k) @ b, "partial sum").curve(
             x, np.sin(x[:, None] * k) @ fejer(b), "Fejér's mean"
         )
         right = Panel("The means converge uniformly", "order n", "sup |σ_n f - f|", log="xy").series(

@@ -102,7 +102,7 @@ class GaussKernel(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel(f"Smooth is fast, γ = {self.gamma:g}", "nodes n", "largest error on 4001 points", log="xy")
-        right = Panel("Eigenvalues of a Gram matrix die out", "number", "eigenvalue", log="y")
+        right = Panel("Eigenvalues of a Gram matrix die out", "number of the eigenvalue", "eigenvalue", log="y")
         right.series(np.arange(1, 41), np.where(self.spectrum > 1e-17, self.spectrum, np.nan), "eigenvalues, 40 nodes")
         right.bound(np.arange(2, 41), self.limit, "rest of the features").limits(y=(1e-18, 1e3))
         return [left.series(self.nodes, self.errors), right]

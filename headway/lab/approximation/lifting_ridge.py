@@ -39,6 +39,7 @@ class LiftingRidge(Experiment):
     degree = param(5, "the largest degree k", least=2, most=6, small=3)
     knots = param((9, 17, 33, 65), "knots M of each interpolant", least=5, most=129, count=4)
     points = param(2000, "random points of the cube [-1, 1]^n", least=100, most=20000, small=300)
+    cost = "M"
 
     def measure(self, rng: Generator) -> Checks:
         M, gaps, ranks, sizes, nodes = np.array(self.knots), [], [], [], []
@@ -90,8 +91,8 @@ class LiftingRidge(Experiment):
         parts = [ridge_net(w[:1], np.array([0.5]), 2, 9), ridge_net(w, np.array([0.5, -0.5]), 2, 9)]
         titles = ("(x + y)²/4, 8 ReLUs", "minus (x - y)²/4 is xy")
         made = [
-            Panel(title, "x", "y").image(net(mesh).reshape(81, 81), size, "RdBu", "value", (-1, 1), stretch=False)
-            for title, net in zip(titles, parts, strict=True)
+            Panel(title, "x", "y").image(net(mesh).reshape(81, 81), size, "RdBu", scale, (-1, 1))
+            for title, net, scale in zip(titles, parts, ("", "value of both"), strict=True)
         ]
         right = Panel("The error falls like h²", "knots M", "largest |p - net|", log="xy")
         for name in list(self.found)[: min(4, len(self.found))]:

@@ -57,6 +57,9 @@ class NormOrder(Experiment):
         f = pairs[0][0]
         up = Pwl(f.knots, f.values + 0.75, 0.0, 0.0)
         yield close("constant difference ¾: L1 is the supremum", l1_distance(f, up), sup_distance(f, up), 1e-12)
+        ends = np.array([0.0, 1.0])
+        crossing = l1_distance(Pwl(ends, ends, 1.0, 1.0), Pwl(ends, np.array([0.5, 0.5]), 0.0, 0.0))
+        yield close("x and ½, which cross: L1 is ¼", crossing, 0.25, 1e-12)
         wide = [(random_function(self.knots, 2, rng), random_function(self.knots, 2, rng)) for _ in pairs] + [(f, up)]
         self.wide = np.array([[sup_distance(*p, 0, 2), l1_distance(*p, 0, 2)] for p in wide])
         yield at_most(

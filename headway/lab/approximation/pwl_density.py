@@ -69,6 +69,7 @@ class PwlDensity(Experiment):
         yield close("nets against numpy's interpolation", [nets[g.name].at(x) for g in LAWS], numpy, 1e-11)
         yield equal("ReLUs are m", nets["x²"].nodes, m[-1])
         yield equal("x²: sup error is h²/4, bit for bit", self.errors["x²"], h * h / 4)
+        yield close("√x: sup error over √h/4 is 1", self.errors["√x"] / self.laws["√x"], np.ones(m.size), 1e-9)
         self.best = np.array([SQUARE.sup_error(through(SQUARE, k, s * s / 8)) for k, s in zip(m, h, strict=True)])
         yield equal("x²: lowered by h²/8 the error is h²/8, bit for bit", self.best, h * h / 8)
         found = [rival(SQUARE, 8, rng) for _ in range(self.rivals)]

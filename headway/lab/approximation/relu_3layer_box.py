@@ -36,7 +36,7 @@ class Relu3LayerBox(Experiment):
     Also: 3-layer ReLU approximation; multivariate approximation by boxes.
     """
 
-    sides = param((5, 10, 20), "n boxes for each side, δ = h = 1/n", least=4, most=24, small=(5, 10))
+    sides = param((5, 10, 20), "n boxes for each side, δ = h = 1/n", least=4, most=24, count=2, small=(5, 10))
     ramps = param((0.1, 0.01, 0.001), "γ/h", least=1e-5, most=0.5, small=(0.1, 0.01))
     dimensions = param(3, "d = 1 … dimensions", least=1, most=3, small=2)
     log_points = param(14, "Sobol points: 8 scrambles of 2^log_points", least=10, most=17, small=10, full=17)

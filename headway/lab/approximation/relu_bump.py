@@ -55,7 +55,7 @@ class ReluBump(Experiment):
     Also: proof by picture; bump function from ReLUs; indicator from four ReLUs.
     """
 
-    delta = param(0.05, "width δ of the ramps of the single bump", least=0.001, most=0.2)
+    delta = param(0.05, "width δ of the ramps of the single bump", least=0.01, most=0.2)
     a = param(0.3, "where the single bump starts to rise", least=0.1, most=0.4)
     b = param(0.7, "where it starts to fall", least=0.61, most=0.79)
     bumps = param((8, 16, 32, 64, 128, 256, 512), "K of the sums, δ = 1/(10K)", least=8, most=1024, small=(8, 16, 32))

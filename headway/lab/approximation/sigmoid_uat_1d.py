@@ -51,10 +51,13 @@ class SigmoidUat1D(Experiment):
     Also: universal approximation theorem in one dimension; Cybenko's theorem.
     """
 
-    units = param((14, 70, 234), "the numbers M of steps", least=10, most=500, small=(14, 70))
+    units = param((14, 70, 234), "the numbers M of steps", least=14, most=500, small=(14, 70))
     steepness = param((2.0, 5.0, 10.0, 20.0), "κΔ: steepness times the length Δ of a step", least=0.5, most=100.0)
-    rho = param(7.0, "the Lipschitz constant ρ of every target", least=3.0, most=20.0)
+    rho = param(7.0, "the Lipschitz constant ρ of every target", least=3.0, most=8.0)
     inputs = param(10, "d of the net whose parameters are counted", least=1, most=100)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(list(self.units) == sorted(self.units) and self.units[-1] >= 60, "`units` must increase to 60 or more")]
 
     def measure(self, rng: Generator) -> Checks:
         from scipy.special import expit
