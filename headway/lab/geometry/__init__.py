@@ -1,0 +1,3 @@
+"""Linear regions, trajectory length, intrinsic dimension"""
+
+ORDER = ("hein-audibert",)  # of the lectures
