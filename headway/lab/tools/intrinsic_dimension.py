@@ -10,6 +10,7 @@ distances themselves by less than 1 % (tests/lab/test_tools_intrinsic_dimension.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,14 +49,14 @@ class Distances:
         """The mean distance to the nearest neighbour."""
         return float(self.nearest[:, 0].mean())
 
-    def closer(self, h: float, r: int = 1) -> float:
-        """How many pairs have d < h."""
-        return float(np.interp(h * h, self.edges, self.below[r - 1]))
+    def closer(self, h: Any, r: int = 1) -> Any:
+        """How many pairs have d < h, for one or several h."""
+        return np.interp(np.square(h), self.edges, self.below[r - 1])
 
-    def total(self, h: float, values: Float[np.ndarray, "cells"], r: int = 1) -> float:
+    def total(self, h: Any, values: Float[np.ndarray, "cells"], r: int = 1) -> Any:
         """Σ f(d²) over the pairs with d < h, from the value of f in each cell."""
         inside = np.append(0.0, np.cumsum(np.diff(self.below[r - 1]) * values))
-        return float(np.interp(h * h, self.edges, inside))
+        return np.interp(np.square(h), self.edges, inside)
 
     @property
     def middles(self) -> Float[np.ndarray, "cells"]:
@@ -135,16 +136,17 @@ def hein_audibert(seen: Distances, most: int = 100) -> int:
 
 def slopes(seen: Distances, most: int) -> Float[np.ndarray, "most"]:
     """For l = 1 ... most, the slope of log U_l against log h, where part r has the weight 1/r; infinite where no pair is that close."""
-    r = np.arange(1, PARTS + 1)
+    r, dimension = np.arange(1, PARTS + 1), np.arange(1, most + 1)[:, None]
     n = seen.n // r
-    pairs = np.array([sum(math.comb(len(range(part, seen.n, int(q))), 2) for part in range(q)) for q in r])
-    found = np.full(most, math.inf)
-    for dimension in range(1, most + 1):
-        h = seen.scale * (seen.n / n * np.log(n) / math.log(seen.n)) ** (1 / dimension)
-        u = np.array([seen.closer(a, q) - seen.total(a, seen.middles, q) / a**2 for a, q in zip(h, r, strict=True)]) / pairs
-        if np.all(u > 0):
-            found[dimension - 1] = np.polyfit(np.log(h), np.log(u) - dimension * np.log(h), 1, w=np.sqrt(1 / r))[0]
-    return found
+    pairs = seen.below[:, -1]
+    h = seen.scale * (seen.n / n * np.log(n) / math.log(seen.n)) ** (1 / dimension)  # (most, parts)
+    kernel = [seen.closer(h[:, q], q + 1) - seen.total(h[:, q], seen.middles, q + 1) / h[:, q] ** 2 for q in range(PARTS)]
+    u = np.maximum(np.stack(kernel, axis=1), 0.0) / pairs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x, y = np.log(h), np.log(u) - dimension * np.log(h)
+        x -= np.average(x, axis=1, weights=1 / r)[:, None]
+        found = np.sum(x * y / r, axis=1) / np.sum(x * x / r, axis=1)
+    return np.where(np.all(u > 0, axis=1), found, math.inf)
 
 
 def correlation(seen: Distances, low: int = 10, high: int = 20) -> float:
@@ -164,7 +166,7 @@ def takens(seen: Distances) -> float:
     pairs = seen.closer(h) - (seen.below[0, 1] if zero else 0.0)
     logs = np.log(seen.middles)
     logs[0] = 0.0 if zero else logs[0]  # copies of a point are left out
-    return -pairs / (seen.total(h, logs) / 2 - pairs * math.log(h))
+    return -float(pairs) / (seen.total(h, logs) / 2 - pairs * math.log(h))
 
 
 def levina_bickel(seen: Distances, low: int = 10, high: int = 20) -> float:
