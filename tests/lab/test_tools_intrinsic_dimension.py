@@ -29,13 +29,18 @@ def points(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> n
     return x / np.linalg.norm(x, axis=1, keepdims=True) if d == 3 else x
 
 
+def shuffled(points: np.ndarray) -> np.ndarray:
+    """In the order in which `survey` makes parts of them."""
+    return points[np.random.default_rng(0).permutation(len(points))]
+
+
 def test_nearest_neighbours_are_those_of_scipy(points: np.ndarray) -> None:
     exact = np.sort(squareform(pdist(points)), axis=1)[:, 1:21]
     assert np.allclose(survey(points).nearest, exact, rtol=2e-4)
 
 
 def test_pairs_are_counted_once_within_each_part(points: np.ndarray) -> None:
-    seen = survey(points)
+    seen, points = survey(points), shuffled(points)
     for r in range(1, 6):
         exact = np.concatenate([pdist(points[part::r]) for part in range(r)])
         assert seen.below[r - 1, -1] == len(exact)
@@ -45,7 +50,7 @@ def test_pairs_are_counted_once_within_each_part(points: np.ndarray) -> None:
 
 
 def test_slopes_are_the_formula_of_hein_and_audibert(points: np.ndarray) -> None:
-    seen, big = survey(points), len(points)
+    seen, points, big = survey(points), shuffled(points), len(points)
     scale = np.sort(squareform(pdist(points)), axis=1)[:, 1].mean()
     for dimension in (1, 2, 5, 9):
         x, y = [], []
@@ -88,6 +93,15 @@ def test_far_from_the_origin_nothing_changes() -> None:
     assert np.allclose(near.nearest, far.nearest, rtol=1e-6)
     thin = np.column_stack([np.linspace(0, 1e4, 200).repeat(2), np.tile([0.0, 1e-3], 200)])  # neighbours at 1e-7 of the extent
     assert np.allclose(survey(thin).nearest[:, 0], 1e-3, rtol=1e-2)
+
+
+def test_the_order_of_the_points_does_not_matter() -> None:
+    """Pairs of points that are close follow each other; without a shuffle each half would hold one of every pair."""
+    x = np.random.default_rng(6).random((500, 3)).repeat(2, axis=0)
+    x += 0.01 * np.random.default_rng(7).random(x.shape)
+    seen = survey(x)
+    assert seen.closer(0.01, 2) > 0.4 * seen.closer(0.01)
+    assert np.allclose(seen.nearest[:, 0], np.sort(squareform(pdist(x)), axis=1)[:, 1], rtol=1e-3)
 
 
 def test_copies_of_points_are_left_out() -> None:

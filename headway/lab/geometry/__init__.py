@@ -1,3 +1,3 @@
 """Linear regions, trajectory length, intrinsic dimension"""
 
-ORDER = ("hein-audibert",)  # of the lectures
+ORDER = ("trajectory-relu", "trajectory-sparse", "trajectory-he", "hein-audibert", "mnist-intrinsic-dim")  # of the lectures

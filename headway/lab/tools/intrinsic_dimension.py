@@ -9,7 +9,7 @@ distances themselves by less than 1 % (tests/lab/test_tools_intrinsic_dimension.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class Distances:
 
     nearest   distances of each point to its nearest others, the nearest first
     edges     squared distances between cells of the histogram
-    below     for r = 1 ... 5, how many pairs are closer than each edge; both points are in the same of r parts of the sample
+    below     for r = 1 ... 5, how many pairs are closer than each edge; both points are in the same of r random parts of the sample
     """
 
     nearest: Float[np.ndarray, "n k"]
@@ -64,7 +64,7 @@ class Distances:
 
 
 def survey(points: Float[np.ndarray, "n dimensions"], neighbours: int = 20) -> Distances:
-    """Compare all pairs once.
+    """Compare all pairs once. Rows that follow each other may belong together (one writer, one class), so parts are drawn at random.
 
     neighbours   how many of each point are kept
     """
@@ -73,7 +73,8 @@ def survey(points: Float[np.ndarray, "n dimensions"], neighbours: int = 20) -> D
         raise DataError(f"{tuple(rows.shape)} is no sample of points", f"bring at least {max(LEAST, neighbours + 1)} rows.")
     if not bool(torch.isfinite(rows).all()):
         raise DataError("a coordinate is not a finite number")
-    rows = rows - rows.mean(0)
+    order = np.random.default_rng(0).permutation(len(rows))
+    rows = (rows - rows.mean(0))[order]
     spread = float(rows.square().sum(1).mean())
     found = _compare(rows.float(), neighbours)
     # |x|² + |y|² - 2xy is rounded to about 1e-7 |x|²; where that is more than 1e-4 of some neighbours' d², double precision.
@@ -81,7 +82,7 @@ def survey(points: Float[np.ndarray, "n dimensions"], neighbours: int = 20) -> D
         found = _compare(rows, neighbours)
     if np.mean(found.nearest[:, 0] > 0) < 0.5:
         raise DataError("most points have a copy of themselves", "remove rows that occur twice.")
-    return found
+    return replace(found, nearest=found.nearest[np.argsort(order)])
 
 
 def _compare(x: Float[Tensor, "n d"], k: int) -> Distances:
