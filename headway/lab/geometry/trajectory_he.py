@@ -63,5 +63,5 @@ class TrajectoryHe(Experiment):
         right = Panel("He: narrow networks shrink curves", "layer L", "mean length, $σ_w$ = √2", log="y")
         for width in self.widths:
             mean = np.cumprod(np.append(1, [np.nanmean(r) for r in np.split(growth(self.lengths[width])[1], self.depth)]))
-            right.curve(layer, mean, f"n = {width}").bound(layer, np.exp(-5 * layer / (8 * width)))
+            right.curve(layer, mean, f"n = {width}").bound(layer, np.exp(-5 * layer / (8 * width)), "exp(-5L/8n)" if width == n else "")
         return [left, right]

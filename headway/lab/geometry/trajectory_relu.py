@@ -60,7 +60,7 @@ class TrajectoryRelu(Experiment):
         first, second = {}, {}
         for n in self.widths:
             ratios = self.stretched(rng, n)
-            self.means[n] = np.nanmean(ratios, axis=1)
+            self.means[n] = self.means.get(n, 0.0) + np.nanmean(ratios, axis=1) / 3  # over three seeds
             c = curves.relu_factor(n)
             first[f"n = {n}"] = [curves.z_score(r, s * c) for r, s in zip(ratios, self.sigmas, strict=True)]
             second[f"n = {n}"] = [curves.z_score(r**2, s**2 / 2) for r, s in zip(ratios, self.sigmas, strict=True)]
@@ -69,7 +69,7 @@ class TrajectoryRelu(Experiment):
         n, short = self.widths[0], min(4, self.depth)
         circle = curves.circle(n, 400)
         *_, last = curves.images(curves.layers(rng, n, short, self.draws), circle, 2.0, self.sigma_b)
-        lengths = curves.polyline_length(last) / curves.polyline_length(circle)
+        lengths = curves.polyline_length(np.maximum(last, 0)) / curves.polyline_length(circle)
         yield mean_is(f"a circle after {short} layers, n = {n}, σ_w = 2: length", lengths, (2 * curves.relu_factor(n)) ** short)
 
     def control(self, rng: Generator) -> Checks:

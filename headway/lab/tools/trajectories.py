@@ -108,12 +108,15 @@ def circle(n: int, points: int) -> Float[np.ndarray, "n points"]:
     return math.sqrt(n / 2) * np.concatenate([[np.cos(t), np.sin(t)], np.zeros((n - 2, points + 1))]).astype(np.float32)
 
 
-def images(through: Layers, curve: Float[np.ndarray, "n points"], sigma_w: float, sigma_b: float) -> Iterator[np.ndarray]:
-    """What the ReLU networks make of the curve: z (draws, n, points) after each layer."""
+def images(
+    through: Layers, curve: Float[np.ndarray, "n points"], sigma_w: float, sigma_b: float, activation: Activation = RELU
+) -> Iterator[np.ndarray]:
+    """What the networks make of the curve: h (draws, n, points) of each layer, before the activation."""
     z = curve[None]
     for w, b in through:
-        z = np.maximum(np.float32(sigma_w) * (w @ z) + np.float32(sigma_b) * b, 0)
-        yield z
+        h = np.float32(sigma_w) * (w @ z) + np.float32(sigma_b) * b
+        yield h
+        z = activation.f(h)
 
 
 def polyline_length(curve: Float[np.ndarray, "*draws n points"]) -> Float[np.ndarray, "*draws"]:
