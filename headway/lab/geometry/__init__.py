@@ -6,7 +6,10 @@ ORDER = (
     "trajectory-weights",
     "trajectory-htanh",
     "trajectory-he",
+    "circle-picture",
     "init-variance",
     "hein-audibert",
     "mnist-intrinsic-dim",
+    "hidden-manifold",
+    "manifold-rate",
 )  # of the lectures

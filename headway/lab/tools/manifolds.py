@@ -50,3 +50,14 @@ def into(x: np.ndarray, dimensions: int, rng: Generator) -> np.ndarray:
     """The same points in a larger space, turned at random: all distances stay."""
     frame, _ = np.linalg.qr(rng.standard_normal((dimensions, x.shape[1])))
     return x @ frame.T
+
+
+def hidden(latent: np.ndarray, features: np.ndarray, f: Callable[[np.ndarray], np.ndarray] = np.tanh) -> np.ndarray:
+    """The hidden manifold of Goldt et al. 2020, https://arxiv.org/abs/1909.11500: X = f(C F/√d), rows of C (p, d) are latent points."""
+    return f(latent @ features / math.sqrt(latent.shape[1]))
+
+
+def features(dimension: int, n: int, rng: Generator) -> np.ndarray:
+    """F (d, n) with columns of length √d: the entries of CF/√d have variance 1 for standard normal C."""
+    drawn = rng.standard_normal((dimension, n))
+    return drawn * math.sqrt(dimension) / np.linalg.norm(drawn, axis=0)
