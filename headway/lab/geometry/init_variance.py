@@ -1,0 +1,104 @@
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    close,
+    headline,
+    math,
+    mean_is,
+    monotone,
+    np,
+    param,
+)
+from headway.layers.initialisation import gaussian, glorot_normal, he_normal, orthogonal
+
+Function = Callable[[Tensor], Tensor]
+
+
+class InitVariance(Experiment):
+    """He's variance 2/n keeps second moments constant through ReLU layers, 1/n halves them; Glorot's balances the way up and the way down.
+
+    For z' = W φ(z) with independent weights of mean 0 and gradients g = ∂L/∂z,
+
+        E z'² = n_in Var(w) E φ(z)²,      E φ(z)² = E z² (linear),  ½ E z² (ReLU),      E g² = n_out Var(w) E φ'(z)² E g'² .
+
+    So ReLU needs Var(w) = 2/n; Glorot's 2/(n_in + n_out) makes the product of both factors at most 1. tanh loses a little in each layer,
+    z² ~ 1/(2ℓ); the gradient of a sigmoid shrinks by |W|/4 or more.
+
+    Notes: D. Source: He et al. 2015, Delving deep into rectifiers, https://arxiv.org/abs/1502.01852
+    Assumes: independent weights of mean 0, symmetric about 0; no biases; the rules of headway/layers/initialisation.py.
+    Also: Xavier and He initialisation; variance of activations.
+    """
+
+    cost = "M"
+    width = param(200, "units in each layer", least=50, most=400, small=100)
+    depth = param(30, "layers", least=10, most=60)
+    draws = param(5, "networks for each seed", least=5, most=20)
+
+    def run(self, rng: Generator, rule: Function, f: Function) -> tuple[np.ndarray, np.ndarray]:
+        """Mean squares of z and of its gradient after 0, 1, ..., depth layers: (depth + 1, draws) each."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**31)))
+            z = [torch.randn(self.draws, self.width, dtype=torch.float64, requires_grad=True)]
+            self.weights = [torch.stack([rule(torch.empty(self.width, self.width, dtype=torch.float64)) for _ in z[0]]) for _ in range(self.depth)]
+            for w in self.weights:
+                z.append(torch.einsum("boi,bi->bo", w, f(z[-1])))
+            gradients = torch.autograd.grad((z[-1] * torch.randn_like(z[-1])).sum(), z)
+        return tuple(torch.stack(list(x)).detach().square().mean(-1).numpy() for x in (z, gradients))  # type: ignore[return-value]
+
+    def measure(self, rng: Generator) -> Checks:
+        z, g = self.run(rng, orthogonal, lambda z: z)
+        yield close("orthogonal, linear: z² after all layers / before", z[-1] / z[0], np.ones(self.draws))
+        yield close("orthogonal, linear: the same for gradients", g[0] / g[-1], np.ones(self.draws))
+        self.tanh, _ = self.run(rng, glorot_normal, torch.tanh)
+        yield monotone("Glorot, tanh: z² of layers 0, 2, 8 and the last", self.tanh.mean(axis=1)[[0, 2, 8, -1]], "falls")
+        yield at_least(f"Glorot, tanh: mean of z² after {self.depth} layers", self.tanh[-1].mean(), 1 / (4 * self.depth))
+        _, g = self.run(rng, glorot_normal, torch.sigmoid)
+        norms = [float(torch.linalg.matrix_norm(w[0], 2)) for w in self.weights]
+        self.sigmoid_gradient = g
+        yield at_most("Glorot, sigmoid: |g| / |g'|, against |W|/4", np.sqrt(g[:-1, 0] / g[1:, 0]), np.array(norms) / 4)
+
+    def sample(self, rng: Generator) -> Checks:
+        n = self.width
+        self.he = self.run(rng, he_normal, torch.relu)
+        self.halved = self.run(rng, lambda w: gaussian(w, n**-0.5), torch.relu)
+        yield headline(mean_is("He, ReLU: z² of a layer / of the one before", self.he[0][1:] / self.he[0][:-1], 1))
+        yield mean_is("He, ReLU: the same for gradients, downwards", self.he[1][1:-1] / self.he[1][2:], 1)
+        yield mean_is("Var(w) = 1/n, ReLU: z² of a layer / of the one before", self.halved[0][1:] / self.halved[0][:-1], 0.5)
+        up, down = self.rectangle(rng, n, 3 * n)
+        yield mean_is("Glorot, linear, n to 3n: z² up, 2 n_in/(n_in + n_out)", up, 0.5)
+        yield mean_is("Glorot, linear, n to 3n: gradient² down, 2 n_out/(n_in + n_out)", down, 1.5)
+
+    def rectangle(self, rng: Generator, n_in: int, n_out: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean squares after one linear layer over those before, up and down, of several layers with Glorot's rule."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**31)))
+            x, g = torch.randn(60, n_in), torch.randn(60, n_out)
+            w = torch.stack([glorot_normal(torch.empty(n_out, n_in)) for _ in range(60)])
+            up, down = torch.einsum("boi,bi->bo", w, x), torch.einsum("boi,bo->bi", w, g)
+        return (up.square().mean(1) / x.square().mean(1)).numpy(), (down.square().mean(1) / g.square().mean(1)).numpy()
+
+    def control(self, rng: Generator) -> Checks:
+        z, _ = self.run(rng, he_normal, lambda z: z)
+        yield because("the layers are linear, nothing is lost", mean_is("He, linear: z² of a layer / of the one before", z[1:] / z[:-1], 1))
+        self.small, _ = self.run(rng, gaussian, torch.relu)
+        check = mean_is("N(0, 0.01²), ReLU", self.small[1:] / self.small[:-1], 1)
+        yield because(f"the variance is {0.01**2 * self.width / 2:g} of He's", check)
+
+    def plots(self) -> list[Panel]:
+        layer = np.arange(self.depth + 1)
+        left = Panel("Only He keeps the scale of a ReLU network", "layer", "mean of z²", log="y").level(1, "1")
+        shown = {"He, ReLU": self.he[0], "1/n, ReLU": self.halved[0], "Glorot, tanh": self.tanh}
+        left.series(layer, {k: v.mean(axis=1) for k, v in shown.items()}).bound(layer, 0.5**layer, "$2^{-ℓ}$")
+        right = Panel("Gradients on the way down", "layer", "mean of g², last layer = 1", log="y")
+        gradients = {"He, ReLU": self.he[1], "1/n, ReLU": self.halved[1], "Glorot, sigmoid": self.sigmoid_gradient}
+        return [left, right.series(layer, {k: v.mean(axis=1) / v[-1].mean() for k, v in gradients.items()})]
