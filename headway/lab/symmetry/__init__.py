@@ -1,0 +1,13 @@
+"""Convolution, permutation, attention, recurrence, model arithmetic"""
+
+ORDER = (
+    "conv-algebra",
+    "conv-shift",
+    "conv-fourier",
+    "lsi-is-conv",
+    "conv-toeplitz",
+    "conv-vs-xcorr",
+    "conv-shapes",
+    "conv-example",
+    "conv-probability",
+)  # of the lectures

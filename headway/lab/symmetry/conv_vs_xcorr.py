@@ -1,0 +1,88 @@
+import torch
+from scipy.signal import correlate as reference
+from torch import nn
+
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed
+from headway.lab.tools.layers import applied
+from headway.layers.convolutions.boundaries import Full, Valid
+from headway.layers.convolutions.convolution import Convolution, convolve, correlate
+
+
+class Flipped(nn.Module):
+    """One filter that is turned around before it slides: convolution in the sense of mathematics."""
+
+    def __init__(self, kernel: int) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.zeros(1, 1, kernel)), nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return convolve(self.weight[0, 0], x[..., 0], Valid())[..., None] + self.bias
+
+
+class ConvVsXcorr(Experiment):
+    """Cross-correlation is convolution with the filter turned around, so for a learned filter it does not matter which one is used.
+
+        (h ⋆ f)[u] = Σ_t h[t] f[u + t] = (h̄ ∗ f)[u],      h̄[t] = h[-t]
+
+    What is called a convolution in libraries is h ⋆ f. Gradient descent that starts from h̄ in one and from h in the other goes the same way
+    in mirrored coordinates, step by step.
+
+    Notes: C, D. Source: Goodfellow, Bengio, Courville, Deep Learning, section 9.1, https://www.deeplearningbook.org/contents/convnets.html
+    Assumes: the filter is turned around (correlation alone is not commutative); training starts from mirrored filters.
+    Also: cross-correlation and convolution; flipped filter.
+    """
+
+    n = param(24, "positions of the signals", least=16, most=256)
+    m = param(5, "taps of the filters", least=2, most=8)
+    steps = param(80, "of gradient descent", least=60, most=500)
+    rate = param(0.2, "length of a step", least=0.15, most=0.25)
+
+    def fit(self, layer: nn.Module, start: np.ndarray) -> tuple[list[float], np.ndarray]:
+        """Mean squared errors before each step, and the filter at the end."""
+        layer.double()
+        with torch.no_grad():
+            layer.get_parameter("weight").copy_(torch.from_numpy(start.copy()))
+            layer.get_parameter("bias").zero_()
+        losses = []
+        for _ in range(self.steps):
+            loss = ((layer(self.x) - self.y) ** 2).mean()
+            gradients = torch.autograd.grad(loss, list(layer.parameters()))
+            with torch.no_grad():
+                for p, g in zip(layer.parameters(), gradients, strict=True):
+                    p -= self.rate * g
+            losses.append(loss.item())
+        return losses, layer.get_parameter("weight").detach().numpy()[0, 0]
+
+    def measure(self, rng: Generator) -> Checks:
+        n, m = self.n, self.m
+        self.f, self.h, even = rng.normal(size=(3, n)), rng.normal(size=m), np.convolve(np.arange(1.0, m + 1), np.arange(m, 0.0, -1))
+        slid = applied(lambda a, b: correlate(a, b, Full()), self.h, self.f)
+        turned = np.stack([np.convolve(self.h[::-1], f) for f in self.f])
+        yield headline(close("h ⋆ f = h̄ ∗ f", slid, turned))
+        yield close("h ⋆ f as scipy has it", slid, np.stack([reference(f, self.h, method="direct") for f in self.f]))
+        both = [applied(lambda a, b, op=op: op(a, b, Full()), even, self.f) for op in (correlate, convolve)]
+        yield close("a symmetric filter: h ⋆ f = h ∗ f", *both)
+        self.teacher, start = np.linspace(-1, 1, m) ** 3 + 0.5, rng.normal(size=m)
+        self.x = torch.from_numpy(rng.normal(size=(64, n, 1)))
+        self.y = correlate(torch.from_numpy(self.teacher), self.x[..., 0], Valid())[..., None]
+        self.losses, self.learned = self.fit(Convolution(1, 1, m, Valid()), start)
+        self.other, self.mirrored = self.fit(Flipped(m), start[::-1])
+        self.apart, _ = self.fit(Flipped(m), start)
+        yield close("losses of both layers, step by step", self.other, self.losses)
+        yield close("their filters are mirror images", self.mirrored[::-1], self.learned)
+        yield at_most("the layer has learned the filter", np.abs(self.learned - self.teacher).max(), 1e-6)
+
+    def control(self, rng: Generator) -> Checks:
+        h, f = self.h, self.f[0]
+        yield because("both start from the same filter", close("losses of both layers", self.apart, self.losses, 1e-3))
+        slid = [applied(lambda a, b: correlate(a, b, Full()), a, b) for a, b in ((h, f), (h[::-1], f), (f, h))]
+        yield printed(close("h ⋆ f = h̄ ⋆ f", slid[0], slid[1], 1e-3), "C15")
+        yield printed(close("h ⋆ f = f ⋆ h", slid[0], slid[2], 1e-3), "D5")
+
+    def plots(self) -> list[Panel]:
+        t = np.arange(self.m)
+        left = Panel("Both layers learn alike from mirrored filters", "step", "mean squared error", log="y")
+        left.target(np.arange(self.steps), self.losses, "correlation").curve(np.arange(self.steps), self.other, "convolution")
+        left.control(np.arange(self.steps), self.apart, "same start")
+        right = Panel("What they learn is mirrored", "tap", "weight").target(t, self.teacher, "teacher")
+        return [left, right.series(t, {"correlation": self.learned, "convolution": self.mirrored})]

@@ -1,0 +1,26 @@
+"""The layers and models of the package on numpy's arrays, in double precision, with weights drawn from the experiment's own generator."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def drawn(module: M, rng: np.random.Generator, bias: float = 1.0) -> M:
+    """The module in float64 and without dropout; matrices get N(0, 1/inputs) entries, vectors N(0, bias²) ones."""
+    with torch.no_grad():
+        for parameter in module.double().eval().parameters():
+            size = tuple(parameter.shape)
+            scale = bias if len(size) == 1 else float(np.prod(size[1:])) ** -0.5
+            parameter.copy_(torch.from_numpy(rng.normal(size=size) * scale))
+    return module
+
+
+def applied(function: Callable[..., Tensor], *arrays: np.ndarray) -> np.ndarray:
+    """What the function gives for these arrays, without gradients."""
+    with torch.no_grad():
+        return np.asarray(function(*(torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)))
