@@ -25,6 +25,7 @@ class AttentionCost(Experiment):
     Also: quadratic cost of attention; complexity per layer.
     """
 
+    cost = "M"
     lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(64, 128, 256, 512))
     widths = param((64, 128, 256, 512), "widths d, multiples of 4", least=8, most=4096, count=2)
 
