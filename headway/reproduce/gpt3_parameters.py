@@ -3,19 +3,8 @@ from functools import partial
 from headway.core.config import Choice, to_json
 from headway.models.build import count_parameters
 from headway.models.gpt import presets
+from headway.models.gpt3_sizes import MILLIONS, VOCABULARY
 from headway.reproduce.table import Bench, Row, Table
-
-VOCABULARY = 50_257  # of GPT-2 and GPT-3
-PRINTED = {  # in millions
-    "gpt3-small": 125,
-    "gpt3-medium": 350,
-    "gpt3-large": 760,
-    "gpt3-xl": 1_300,
-    "gpt3-2.7b": 2_700,
-    "gpt3-6.7b": 6_700,
-    "gpt3-13b": 13_000,
-    "gpt3-175b": 175_000,
-}
 
 
 class GPT3Parameters(Table):
@@ -40,7 +29,7 @@ class GPT3Parameters(Table):
                 unit=" M",
                 random=False,
             )
-            for name, millions in PRINTED.items()
+            for name, millions in MILLIONS.items()
             if name in sizes
         ]
 

@@ -1,0 +1,114 @@
+import torch
+from torch.func import functional_call
+
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
+from headway.lab.tools.differences import complex_step
+from headway.lab.tools.layers64 import built, normal, tensor
+from headway.layers.recurrences.elman import Elman
+
+
+class BPTTCheck(Experiment):
+    """Backpropagation through time: the gradient of a shared weight is the sum of the gradients of its copies.
+
+        ∂L/∂U = Σ_t (∂L/∂z_t) (∂⁺z_t/∂U),        ∂L/∂z_t = ∂L_t/∂z_t + (∂z_{t+1}/∂z_t)ᵀ ∂L/∂z_{t+1}
+
+    ∂⁺ is the immediate partial derivative: z_{t-1} counts as a constant. Truncated to a window of w steps, what is left out is at most
+
+        Σ_t |∂L_t/∂z_t| Σ_{s <= t-w} σ₁(U)^(t-s) |z_{s-1}|,
+
+    which decays with w where σ₁(U) < 1.
+
+    Notes: C, D. Source: Werbos 1990, https://doi.org/10.1109/5.58337
+    Assumes: partial derivatives are immediate; the window covers the memory, σ₁(U) < 1.
+    Also: backpropagation through time; truncated BPTT.
+    """
+
+    m = param(6, "units", least=2, most=12)
+    steps = param(24, "positions", least=12, most=48)
+    sigma = param(0.7, "σ₁(U)", least=0.1, most=0.95)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(self.sigma**self.steps < 1e-1, "`sigma` and `steps`: σ₁ to the power of the steps must be below 0.1")]
+
+    def truncated(self, cell: Elman, w: int) -> np.ndarray:
+        """∂L/∂U where the gradient of L_t goes back through w steps."""
+        cell.requires_grad_(True)
+        total, states = np.zeros((self.m, self.m)), [torch.zeros(1, self.m).double()]
+        for t in range(self.steps):
+            states.append(cell.step(self.x[t][None], (states[-1],))[0].detach())
+        for t in range(self.steps):
+            z = states[max(t + 1 - w, 0)]
+            for s in range(max(t + 1 - w, 0), t + 1):
+                z = cell.step(self.x[s][None], (z,))[0]
+            loss = ((z[0] - self.y[t]) ** 2).sum() / 2
+            total += torch.autograd.grad(loss, cell.hidden.weight)[0].numpy()
+        return total
+
+    def measure(self, rng: Generator) -> Checks:
+        m, T = self.m, self.steps
+        self.x, self.y = normal(rng, T, m), normal(rng, T, m)
+        self.cell = cell = built(lambda: Elman(m, m), rng)
+        U = cell.hidden.weight.numpy()
+        U *= self.sigma / np.linalg.norm(U, 2)
+        cell.requires_grad_(True)
+        loss = ((cell(self.x[None])[0] - self.y) ** 2).sum() / 2
+        self.grad = torch.autograd.grad(loss, cell.hidden.weight)[0].numpy()
+        z = np.concatenate([np.zeros((1, m)), cell(self.x[None])[0].detach().numpy()])
+        error, delta, self.parts = z[1:] - self.y.numpy(), np.zeros(m), []
+        for t in range(T, 0, -1):
+            delta = error[t - 1] + (U.T @ ((1 - z[t + 1] ** 2) * delta) if t < T else 0)
+            self.parts.append(np.outer((1 - z[t] ** 2) * delta, z[t - 1]))
+        yield headline(close("∂L/∂U of the layer is Σ_t (∂L/∂z_t)(∂⁺z_t/∂U)", self.grad, sum(self.parts), 1e-12))
+        wx, y = cell.input(self.x).detach().numpy() + cell.hidden.bias.detach().numpy(), self.y.numpy()
+
+        def value(flat: np.ndarray) -> np.ndarray:
+            W, state, total = flat.reshape(*flat.shape[:-1], m, m), np.zeros((*flat.shape[:-1], m), dtype=complex), np.zeros(flat.shape[:-1], dtype=complex)
+            for t in range(T):
+                state = np.tanh(wx[t] + (W @ state[..., None])[..., 0])
+                total = total + ((state - y[t]) ** 2).sum(-1) / 2
+            return total[..., None]
+
+        yield close("and the derivative by a complex step", complex_step(value, U.ravel())[0].reshape(m, m), self.grad, 1e-10)
+        copies, state, total = [cell.hidden.weight.detach().clone().requires_grad_(True) for _ in range(T)], torch.zeros(1, m).double(), torch.zeros(()).double()
+        for t, copy in enumerate(copies):
+            state = functional_call(Stepping(cell), {"cell.hidden.weight": copy}, (self.x[t][None], state))
+            total = total + ((state[0] - self.y[t]) ** 2).sum() / 2
+        each = np.stack([g.numpy() for g in torch.autograd.grad(total, copies)])
+        yield close("unrolled with a copy of U for each step: each copy's gradient", each, np.stack(self.parts[::-1]), 1e-12)
+        self.windows, length = np.unique(np.linspace(1, T - 2, 10).astype(int)), np.linalg.norm(z, axis=1)
+        self.missed = [np.linalg.norm(self.truncated(cell, int(w)) - self.grad) for w in self.windows]
+        loss_size = np.linalg.norm(error, axis=1)
+        self.bounds = [sum(loss_size[t] * sum(self.sigma ** (t - s) * length[s] for s in range(t - w + 1)) for t in range(T)) for w in self.windows]
+        yield at_most("gradient missed by a window of w, for each w", self.missed, self.bounds)
+        yield close("a window over all steps misses nothing", self.truncated(cell, T), self.grad, 1e-12)
+
+    def control(self, rng: Generator) -> Checks:
+        yield because("the gradient of one copy only", close("∂L/∂U", self.parts[0], self.grad, 1e-6))
+        total = sum((k + 1) * part for k, part in enumerate(self.parts[::-1]))
+        yield because("total derivatives ∂z_t/∂U take the place of immediate ones and count paths twice", close("∂L/∂U", total, self.grad, 1e-6))
+        self.cell.requires_grad_(False)
+        self.cell.hidden.weight.copy_(torch.linalg.qr(normal(rng, self.m, self.m))[0] * 1.1)
+        for bias in (self.cell.input.bias, self.cell.hidden.bias):
+            bias.zero_()
+        self.x *= 0.02  # tanh is almost linear there, and nothing is forgotten
+        whole = self.truncated(self.cell, self.steps)
+        self.open = np.array([np.linalg.norm(self.truncated(self.cell, int(w)) - whole) for w in self.windows]) / np.linalg.norm(whole)
+        w = int(self.windows[5])
+        yield because("σ₁(U) = 1.1", at_most(f"relative gradient missed by a window of {w}", self.open[5], self.sigma**w))
+
+    def plots(self) -> list[Panel]:
+        panel = Panel("A contractive network forgives truncation", "window w", "|gradient missed| / |gradient|", log="y")
+        size, w = np.linalg.norm(self.grad), self.windows
+        panel.bound(w, np.array(self.bounds) / size, "bound").series(w, np.array(self.missed) / size, f"σ₁ = {self.sigma:g}")
+        return [panel.control(w, self.open, "σ₁ = 1.1")]
+
+
+class Stepping(torch.nn.Module):
+    """One step as a `forward`, so that torch can be given other weights for it."""
+
+    def __init__(self, cell: Elman) -> None:
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+        return self.cell.step(x, (z,))[0]

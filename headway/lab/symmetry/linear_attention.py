@@ -1,0 +1,123 @@
+import torch
+from torch import Tensor
+
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    close,
+    headline,
+    math,
+    mean_is,
+    np,
+    param,
+    slope,
+)
+from headway.lab.tools.layers64 import built, multiply_adds, normal, tensor
+from headway.layers.attention.linformer import Linformer
+from headway.layers.attention.multihead import Multihead
+from headway.layers.attention.performer import Performer
+from headway.layers.masks import Causal
+
+E, LENGTH = 8, 0.5  # width of the one head; length of a query and a key
+
+
+class LinearAttention(Experiment):
+    """Random features turn attention into products that cost O(n): the softmax kernel is their mean.
+
+        φ(x) = m^(-1/2) e^(-|x|²/2) (e^(w_i·x))_i,  w_i ~ N(0, I):    E φ(q)·φ(k) = e^(q·k),    relative variance (e^(|q+k|²) - 1)/m
+
+    By associativity (φ(Q)φ(K)ᵀ)V = φ(Q)(φ(K)ᵀV), which never holds an n×n matrix. Orthogonal w_i keep the mean and lower the
+    variance. The error falls like m^(-1/2), and so does that of P RᵀR V for a random R of m rows, the idea of Linformer.
+
+    Notes: A. Source: Choromanski et al. 2020, https://arxiv.org/abs/2009.14794
+    Assumes: w ~ N(0, I); the factor e^(-|x|²/2); queries and keys that are not long.
+    Also: Performer; positive random features; Linformer's projection.
+    """
+
+    cost = "M"
+    features = param((64, 256, 1024, 4096), "random features m", least=64, most=8192, count=4)
+    n = param(24, "positions", least=8, most=64)
+    draws = param(30, "draws of the features for each m", least=20, most=100)
+    trials = param(4000, "blocks of orthogonal features for the mean", least=1000, most=20_000)
+
+    def measure(self, rng: Generator) -> Checks:
+        x, exact = 0.5 * normal(rng, self.n, E), built(lambda: Multihead(E, 1), rng)
+        y, errors = exact(x[None]), []
+        for m in self.features:
+            layer = built(lambda m=m: Performer(E, 1, features=m), rng)  # type: ignore[misc] # m of now
+            layer.load_state_dict(exact.state_dict(), strict=False)
+            found = []
+            for _ in range(self.draws):
+                layer.w.copy_(built(lambda m=m: Performer(E, 1, features=m), rng).w)  # type: ignore[misc]
+                found.append(float((layer(x[None]) - y).square().mean()))
+            errors.append(math.sqrt(np.mean(found)))
+        self.errors = {"Performer": errors, "RᵀR": [self.projected(x, exact, m, rng) for m in self.features]}
+        yield slope("Performer: error against softmax attention, in m", self.features, errors, -0.5, 0.1)
+        yield slope("P RᵀR V: error against PV, in rows of R", self.features, self.errors["RᵀR"], -0.5, 0.1)
+        q, k, v = layer.project(x).chunk(3, -1)
+        pairs = phi(layer, q) @ phi(layer, k).T
+        written = layer.output(pairs / pairs.sum(1, keepdim=True) @ v)
+        yield close("φ(Q)(φ(K)ᵀV) is (φ(Q)φ(K)ᵀ)V", layer(x[None])[0].numpy(), written.numpy())
+        causal = Performer(E, 1, Causal(), self.features[0]).double().requires_grad_(False)
+        causal.load_state_dict(exact.state_dict(), strict=False)
+        causal.w.copy_(layer.w[: self.features[0]])
+        state, steps = causal.start(1), []
+        for row in x:
+            out, state = causal.step(row[None], state)
+            steps.append(out[0].numpy())
+        yield close("causal form: a state of m(d + 1) numbers, step by step", np.stack(steps), causal(x[None])[0].numpy())
+        self.lengths = (64, 128, 256, 512, 1024)
+        with torch.device("meta"):
+            self.costs = {name: [multiply_adds(lambda n=n: made(torch.empty(1, n, 64))) for n in self.lengths]  # type: ignore[misc]
+                          for name, made in (("Performer", Performer(64, 1)), ("Linformer", Linformer(64, 1, longest=1024)), ("softmax", Multihead(64, 1)))}  # fmt: skip
+        for name in ("Performer", "Linformer"):
+            yield slope(f"{name}: multiply-adds in n", self.lengths, self.costs[name], 1, 1e-6)
+
+    def projected(self, x: Tensor, exact: Multihead, m: int, rng: Generator) -> float:
+        """The error of P RᵀR V against PV, R ~ N(0, 1/m)."""
+        q, k, v = (z.numpy() for z in exact.project(x).chunk(3, -1))
+        P = torch.softmax(tensor(q @ k.T / math.sqrt(E)), -1).numpy()
+        R = rng.normal(size=(self.draws, m, self.n)) / math.sqrt(m)
+        return float(np.sqrt(np.mean((P @ (R.swapaxes(1, 2) @ (R @ v)) - P @ v) ** 2)))
+
+    def kernel(self, rng: Generator, scale: float = 1.0, norm: bool = True) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """φ(q)·φ(k) of each block of E orthogonal features and of each single one, what it should be, and |q + k|²."""
+        layer = built(lambda: Performer(E, 1, features=E * self.trials), rng)
+        layer.w *= scale
+        x = normal(rng, 2, E)
+        x[1] = x[0] + x[1] / 2
+        x *= E**0.25 * LENGTH / torch.linalg.vector_norm(x, dim=-1, keepdim=True)  # the layer divides by e^(1/4)
+        each = (phi(layer, x[0]) * phi(layer, x[1])).numpy()
+        if not norm:
+            each = each * math.exp(LENGTH**2)
+        return each.reshape(-1, E).mean(1), each, math.exp(float(x[0] @ x[1]) / math.sqrt(E)), float((x.sum(0) ** 2).sum()) / math.sqrt(E)
+
+    def sample(self, rng: Generator) -> Checks:
+        blocks, each, expected, far = self.kernel(rng)
+        yield headline(mean_is("E φ(q)·φ(k) / e^(q·k/√e)", blocks / expected, 1))
+        squares = ((each / expected - 1) ** 2).reshape(-1, E).mean(1)
+        yield mean_is("relative variance of one feature", squares, math.expm1(far))
+        gain = np.var(blocks / expected) * E / np.mean(squares)
+        yield at_most("variance of orthogonal features over independent ones", gain, 1)
+
+    def control(self, rng: Generator) -> Checks:
+        for why, made in (("w has variance 2.25", self.kernel(rng, scale=1.5)), ("e^(-|x|²/2) is left out", self.kernel(rng, norm=False))):
+            yield because(why, mean_is("E φ(q)·φ(k) / e^(q·k/√e)", made[0] / made[2], 1))
+        yield because("the softmax does not factor", slope("softmax attention: multiply-adds in n", self.lengths, self.costs["softmax"], 1, 0.05))
+
+    def plots(self) -> list[Panel]:
+        left = Panel("The error falls like m^(-1/2)", "random features or rows m", "root mean square error", log="xy").series(self.features, self.errors)
+        m = np.array(self.features)
+        left.bound(m, self.errors["Performer"][0] * np.sqrt(m[0] / m), "m^(-1/2)")
+        right = Panel("Cost is linear in the length", "positions n", "multiply-adds", log="xy")
+        right.series(self.lengths, {k: self.costs[k] for k in ("Performer", "Linformer")})
+        return [left, right.control(self.lengths, self.costs["softmax"], "softmax")]
+
+
+def phi(layer: Performer, x: Tensor) -> Tensor:
+    """√m φ(x) of the registered layer."""
+    return layer.logarithm(x).exp()

@@ -1,0 +1,87 @@
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    close,
+    headline,
+    math,
+    monotone,
+    np,
+    param,
+    printed,
+)
+from headway.layers.positions.sinusoidal import Sinusoidal
+
+
+class PosencRotation(Experiment):
+    """Sinusoidal positions turn: a shift by k is one rotation, the same at every position.
+
+        PE(p) = (sin ω_0 p, cos ω_0 p, sin ω_1 p, …),    ω_i = 10000^(-2i/d), i = 0 … d/2 - 1
+        PE(p + k) = R_k PE(p),    PE(p)·PE(q) = Σ_i cos(ω_i (p - q)),    |PE(p)|² = d/2
+
+    since each pair of a sine and a cosine has one frequency. So similarity depends on the distance only and is largest at 0. The
+    encoding is defined for every p; whether a model works there is another question.
+
+    Notes: A, C, D. Source: Vaswani et al. 2017, section 3.5, https://arxiv.org/abs/1706.03762
+    Assumes: sine and cosine of a pair share a frequency; frequencies are at most 1.
+    Also: sinusoidal positional encoding is a rotation; relative positions by rotation.
+    """
+
+    d = param(64, "width, a multiple of 2", least=32, most=256)
+    n = param(400, "positions that are compared in pairs", least=100, most=1000)
+    shifts = param((1, 7, 100, 4096), "shifts k", least=1, most=10**6)
+    far = param(10_000, "distances that are told apart", least=100, most=20_000)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(self.d % 2 == 0, "`d` must be a multiple of 2"), (self.n > 2 * self.d, "`n` must be more than 2 d")]
+
+    def measure(self, rng: Generator) -> Checks:
+        layer = Sinusoidal(self.d, longest=0).double()
+        self.pe = pe = layer(self.n).numpy()
+        w = np.exp(-np.arange(0, self.d, 2) / self.d * math.log(1e4))
+        z = pe[:, 1::2] + 1j * pe[:, ::2]  # e^{iωp}
+        moved = {k: layer(self.n, offset=k).numpy() for k in self.shifts}
+        turned = {k: z * np.exp(1j * w * k) for k in self.shifts}
+        gap = [np.abs(moved[k][:, 1::2] + 1j * moved[k][:, ::2] - turned[k]).max() for k in self.shifts]
+        yield headline(at_most("|PE(p + k) - R_k PE(p)| for each shift", gap, 1e-10))
+        self.lags = np.arange(self.n)
+        self.gram, cosines = pe @ pe.T, np.cos(np.outer(self.lags, w)).sum(1)
+        yield close("PE(p)·PE(q) = Σ cos ω(p - q)", self.gram, cosines[np.abs(self.lags[:, None] - self.lags)])
+        yield close("|PE(p)|² = d/2", np.diag(self.gram), np.full(self.n, self.d / 2))
+        yield monotone("similarity at the distances 0, 1, 2, 3", cosines[:4], "falls")
+        apart = self.d - 2 * np.cos(np.outer(np.arange(1, self.far + 1), w)).sum(1)
+        yield at_least(f"|PE(p) - PE(q)|² for distances up to {self.far}: that of neighbours", apart, apart[0], rounding=1e-9)
+        angle = math.atan2(pe[1, 0], pe[1, 1])
+        yield close("shortest wavelength 2π", 2 * math.pi / angle, 2 * math.pi)
+        yield at_most("residual of the best linear map from PE(p) to PE(p + 1)", residual(pe), 1e-9)
+
+    def control(self, rng: Generator) -> Checks:
+        p, k, d = np.arange(self.n)[:, None], np.arange(self.d), self.d
+        self.wrong = np.where(k % 2 == 0, np.sin(p * 1e4 ** (k / d)), np.cos(p * 1e4 ** (k / d)))
+        self.residual = residual(self.wrong)
+        yield printed(at_most("ω_k = 10000^(k/d): residual of the best linear map", self.residual, 1e-9), "C22")
+        apart = np.where(k % 2 == 0, np.sin(p * 1e4 ** (-k / d)), np.cos(p * 1e4 ** (-k / d)))
+        check = close("|PE(p)|² = d/2", (apart**2).sum(1), np.full(self.n, d / 2))
+        yield because("sine and cosine of a pair have different frequencies", check)
+        fast = np.cos(np.outer(np.arange(4), 1e4 ** (np.arange(0, d, 2) / d))).sum(1)
+        check = monotone("similarity at the distances 0, 1, 2, 3", fast, "falls")
+        yield because("frequencies 10000^(2i/d) of more than 1 wrap around between positions", check)
+        yield printed(close("exponents 2i/d from i = 1: shortest wavelength", 2 * math.pi * 1e4 ** (2 / d), 2 * math.pi), "A15")
+
+    def plots(self) -> list[Panel]:
+        shown = min(100, self.n)
+        one = Panel("Each pair of columns turns at its own speed", "column", "position").image(self.pe[:shown], colours="RdBu", scale="value")
+        two = Panel("Similarity depends on the distance only", "position q", "position p")
+        two.image(self.gram[:shown, :shown], scale="PE(p)·PE(q)", stretch=False)
+        three = Panel("and is largest at 0", "distance p - q", "PE(p)·PE(q)").curve(self.lags[:shown], self.gram[0, :shown], "ω = 10000^(-2i/d)")
+        return [one, two, three.control(self.lags[:shown], (self.wrong @ self.wrong.T)[0, :shown], "as printed in C")]
+
+
+def residual(pe: np.ndarray) -> float:
+    """The relative error of the best linear map from each row to the next."""
+    R = np.linalg.lstsq(pe[:-1], pe[1:], rcond=None)[0]
+    return float(np.linalg.norm(pe[:-1] @ R - pe[1:]) / np.linalg.norm(pe[1:]))

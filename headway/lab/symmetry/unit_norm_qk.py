@@ -1,0 +1,88 @@
+import torch
+from scipy.special import entr
+
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    close,
+    headline,
+    math,
+    np,
+    param,
+    published,
+    vacuous,
+)
+from headway.lab.tools.layers64 import normal
+from headway.layers.norms.layer_norm import LayerNorm
+from headway.layers.scores.product import Product
+from headway.layers.scores.scaled import Scaled
+from headway.layers.scores.unit_norm import UnitNorm
+
+
+class UnitNormQK(Experiment):
+    """Queries and keys of length 1 with scores divided by √d give attention that is almost uniform.
+
+        |q| = |k| = 1:     |q·k/√d| <= 1/√d,     a_i/a_j <= e^(2/√d),     |a_i - 1/n| <= (e^(2/√d) - 1)/n
+
+    for all inputs, so that nothing can be selected. A learned temperature in place of 1/√d (QK-norm), or the length √d that
+    LayerNorm gives, mends it.
+
+    Notes: B. Source: Henry et al. 2020, https://arxiv.org/abs/2010.04245
+    Assumes: queries and keys have length 1; scores are divided by √d.
+    Also: normalised queries and keys; QK-norm.
+    """
+
+    widths = param((4, 16, 64, 256), "width d of a head", least=2, most=1024, small=(4, 64))
+    n = param(64, "keys", least=3, most=256)
+    queries = param(500, "random queries", least=10, most=2000)
+
+    def weights(self, score: Product, q: torch.Tensor, k: torch.Tensor) -> np.ndarray:
+        return score(score.query(q), score.key(k)).softmax(-1).numpy()
+
+    def measure(self, rng: Generator) -> Checks:
+        scores, ratios, gaps, sharp = {}, {}, {}, []
+        for d in self.widths:
+            q, k, score = 5 * normal(rng, self.queries, d), normal(rng, self.n, d), UnitNorm(d)
+            k[0], k[1] = q[0], -2 * q[0]  # the worst case: one key along a query, one against it
+            scores[f"d = {d}"] = score(score.query(q), score.key(k)).abs().max().item()
+            a = self.weights(score, q, k)
+            ratios[f"d = {d}"] = (a.max(1) / a.min(1)).max()
+            gaps[f"d = {d}"] = self.n * np.abs(a - 1 / self.n).max()
+            sharp.append(a[0, 0] / a[0, 1])
+        root = np.array(self.widths) ** -0.5
+        yield at_most("|score|", scores, root, rounding=1e-14)
+        yield headline(at_most("largest weight over smallest, a_i/a_j", ratios, np.exp(2 * root), rounding=1e-13))
+        yield close("it is reached: a key along q, another against it", sharp, np.exp(2 * root), 1e-12)
+        yield at_most("n |a - 1/n|", gaps, np.expm1(2 * root))
+        q, k = normal(rng, 2000, 64), normal(rng, 64, 64)
+        a = self.weights(UnitNorm(64), q, k)
+        yield published("d = n = 64, random: entropy / ln n", entr(a).sum(1).mean() / math.log(64), 0.99997, 2e-5)
+        yield published("mean of n times the largest weight", 64 * a.max(1).mean(), 1.036, 0.01)
+        self.learned = {s: entr(self.weights(UnitNorm(64, -math.log(s) / math.log(64)), q, k)).sum(1).mean() for s in (0.125, 1, 8, 64)}
+        yield at_most("temperature 64 in place of 1/√64: entropy / ln n", self.learned[64] / math.log(64), 0.5)
+        self.maps = [self.weights(s, q[:24], k[:24]) for s in (UnitNorm(64), UnitNorm(64, -0.5), Scaled(64))]
+
+    def control(self, rng: Generator) -> Checks:
+        d = self.widths[-1]
+        q, k = normal(rng, self.queries, d), normal(rng, self.n, d)
+        norm = LayerNorm(d).double().requires_grad_(False)
+        limit = math.exp(2 / math.sqrt(d))
+        for why, a, erratum in (
+            ("a scale of √d takes the place of 1/√d", self.weights(UnitNorm(d, -0.5), q, k), ""),
+            ("LayerNorm gives queries and keys the length √d", self.weights(Scaled(d), norm(q), norm(k)), "B9"),
+        ):
+            yield vacuous(because(why, at_most("largest weight over smallest", (a.max(1) / a.min(1)).max(), limit)), erratum)
+        check = at_most("|score|", (q @ k.T).abs().max().item() / math.sqrt(d), 1 / math.sqrt(d))
+        yield because("queries and keys are not normalised", check)
+
+    def plots(self) -> list[Panel]:
+        names = ("Unit length, 1/√d: nothing is selected", "Unit length, scale √d: QK-norm", "q·k/√d without a norm")
+        top = float(max(a.max() for a in self.maps))
+        return [
+            Panel(name, "key", "query").image(a, scale="weight", limits=(0, top), stretch=False)
+            for name, a in zip(names, self.maps, strict=True)
+        ]
