@@ -37,7 +37,7 @@ def run(name: str, seed: int = 0, parameters: Mapping[str, Any] = NONE, *, full:
 
 
 def conduct(experiment: Experiment, seed: int = 0, name: str = "", module: str = "", network: Any = None) -> Result:
-    """Measure, sample over the seeds, try the controls, judge."""
+    """Measure, sample over the seeds, try the controls, judge. Each of them has random numbers of its own."""
     start, cls = time.perf_counter(), type(experiment)
     checks: list[Check] = []
     controls: list[Check] = []
@@ -52,9 +52,9 @@ def conduct(experiment: Experiment, seed: int = 0, name: str = "", module: str =
         else:
             checks += experiment.measure(np.random.default_rng(seed))
             for s in seeds if chance else ():
-                checks += (check.of_seed(s) for check in experiment.sample(np.random.default_rng(s)))
-        controls += experiment.control(np.random.default_rng(seed))
-        resolution += experiment.resolution(np.random.default_rng(seed))
+                checks += (check.of_seed(s) for check in experiment.sample(np.random.default_rng([s, 1])))
+        controls += experiment.control(np.random.default_rng([seed, 2]))
+        resolution += experiment.resolution(np.random.default_rng([seed, 3]))
         verdict, reasons = judge(checks, controls, resolution)
     except DataMissing as missing:
         verdict, reasons = SKIPPED, (str(missing),)
