@@ -30,7 +30,7 @@ class Sawtooth(Experiment):
     Also: tent map; exponential oscillation by composition.
     """
 
-    p = param(14, "the largest number of compositions; all from 1 on are tried", least=3, most=17, small=8)
+    p = param(14, "the largest number of compositions; all from 1 on are tried", least=6, most=17, small=8)
 
     def measure(self, rng: Generator) -> Checks:
         self.ps = np.arange(1, self.p + 1)
