@@ -12,6 +12,7 @@ from headway.lab.kit import (
     param,
     printed,
     published,
+    within,
 )
 from headway.lab.tools.noisy_descent import descend, second_moments
 
@@ -74,11 +75,13 @@ class SGDNoise(Experiment):
         steps = int(12 / (self.eta * self.curvature)) + 20  # what is left of the start is e^-24 of it
         begin, bend = np.full((self.runs, 1), self.start), np.array([self.curvature])
         *_, last = descend(begin, bend, self.sigma, [self.eta] * steps, rng)
-        yield mean_is("stationary E f, ησ²/(2(2 - ηλ))", self.curvature / 2 * last**2, self.curvature * self.floor / 2)
+        wanted = self.curvature * self.floor / 2  # the mean of squares of Gaussians has the error √(2/runs)
+        found = self.curvature / 2 * float(np.mean(last**2))
+        yield within("stationary E f, ησ²/(2(2 - ηλ))", found, wanted, wanted * (2 / self.runs) ** 0.5)
         H = np.array([0.5, 1.0, 2.0]) * self.curvature
-        (found,) = descend(np.zeros((self.draws, 3)), H, self.sigma, [self.eta], rng)
+        (states,) = descend(np.zeros((self.draws, 3)), H, self.sigma, [self.eta], rng)
         wanted = (self.eta * self.sigma) ** 2 * H.sum() / 2
-        yield mean_is("three dimensions from the minimum: E f, ½η² tr(HΣ)", found**2 @ H / 2, wanted)
+        yield mean_is("three dimensions from the minimum: E f, ½η² tr(HΣ)", states**2 @ H / 2, wanted)
 
     def control(self, rng: Generator) -> Checks:
         edge = self.floor**0.5
