@@ -38,7 +38,7 @@ class YarotskyPou(Experiment):
     """
 
     grids = param((4, 8, 16, 32, 64), "N: centres m/N along each axis", least=2, most=128, count=4, small=(2, 4, 8, 16))
-    orders = param((1, 2, 3), "n: Taylor polynomials of degree n - 1", least=1, most=4, small=(1, 2))
+    orders = param((1, 2, 3), "n: Taylor polynomials of degree n - 1", least=1, most=4, small=(1, 3))
 
     def conditions(self) -> list[tuple[bool, str]]:
         return [(max(self.grids) >= 8 * min(self.grids), "`grids` must reach from one N to 8 times of it")]

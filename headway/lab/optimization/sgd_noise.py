@@ -1,0 +1,110 @@
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    close,
+    headline,
+    mean_is,
+    np,
+    param,
+    printed,
+    published,
+    within,
+)
+from headway.lab.tools.noisy_descent import descend, second_moments
+
+
+class SGDNoise(Experiment):
+    """A step of stochastic gradient descent makes progress only while the gradient is large against its noise; then a floor is left.
+
+    For f with constant second derivative λ and a gradient with independent noise of variance σ²,
+
+        E f(x⁺) - f(x) = -η f'² (1 - ηλ/2) + ½ η² σ² λ,     Var x -> v = ησ² / (λ(2 - ηλ)),     E f -> ησ² / (2(2 - ηλ)).
+
+    Progress ends where x² = v, at the spread that the noise keeps up: the floor is proportional to η for small η. In several dimensions the
+    noise adds ½ η² tr(HΣ).
+
+    Notes: E. Source: Bottou, Curtis and Nocedal 2018, section 4, https://arxiv.org/abs/1606.04838
+    Assumes: f is quadratic; the noise has mean 0 and is independent from step to step; ηλ < 2.
+    Also: noise floor of SGD; when does SGD make progress.
+    """
+
+    curvature = param(2.0, "λ", least=0.1, most=10.0)
+    eta = param(0.3, "η, the learning rate", least=0.01, most=1.0)
+    sigma = param(0.7, "σ of the gradient's noise", least=0.1, most=10.0)
+    start = param(1.3, "x, from where one step is taken", least=0.1, most=10.0)
+    draws = param(200_000, "draws of one step", least=10_000, most=1_000_000, small=50_000, full=1_000_000)
+    runs = param(4000, "runs to the stationary state", least=500, most=50_000, small=1000)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        product = self.eta * self.curvature
+        return [(0.02 <= product <= 1.5, "`eta` times `curvature` must be from 0.02 to 1.5")]
+
+    @property
+    def floor(self) -> float:
+        """v, the stationary variance of x."""
+        return self.eta * self.sigma**2 / (self.curvature * (2 - self.eta * self.curvature))
+
+    def progress(self, x: float, noise: float = 0.5) -> float:
+        """E f(x⁺) - f(x); `noise` is the factor of η²σ²λ."""
+        slope, bend = self.curvature * x, self.curvature
+        return -self.eta * slope**2 * (1 - self.eta * bend / 2) + noise * (self.eta * self.sigma) ** 2 * bend
+
+    def change(self, x: float, rng: Generator) -> np.ndarray:
+        """f(x⁺) - f(x) of many draws, by the optimizer `sgd`."""
+        (found,) = descend(np.full((self.draws, 1), x), np.array([self.curvature]), self.sigma, [self.eta], rng)
+        return self.curvature / 2 * (found[:, 0] ** 2 - x**2)
+
+    def measure(self, rng: Generator) -> Checks:
+        rates, edge = np.full(4000, self.eta), self.floor**0.5
+        limit = second_moments(self.start, self.curvature, self.sigma, rates)[-1, 0]
+        yield close("Var x by its recursion, ησ²/(λ(2 - ηλ))", limit, self.floor)
+        if (self.curvature, self.eta, self.sigma, self.start) == (2.0, 0.3, 0.7, 1.3):
+            yield published("E f(x⁺) - f(x), reference", self.progress(self.start), -1.3755, 5e-5)
+            yield published("stationary variance, reference", self.floor, 0.0525, 5e-5)
+        rise, fall = self.change(0.7 * edge, rng), self.change(1.4 * edge, rng)
+        low, high = (part.mean() + side * 4 * part.std() / len(part) ** 0.5 for part, side in ((rise, -1), (fall, 1)))
+        yield at_most("x = 0.7√v: 0, mean change of f less 4 standard errors", 0.0, low)
+        yield at_most("x = 1.4√v: mean change of f and 4 standard errors, 0", high, 0.0)
+
+    def sample(self, rng: Generator) -> Checks:
+        yield headline(mean_is("E f(x⁺) - f(x)", self.change(self.start, rng), self.progress(self.start)))
+        steps = int(12 / (self.eta * self.curvature)) + 20  # what is left of the start is e^-24 of it
+        begin, bend = np.full((self.runs, 1), self.start), np.array([self.curvature])
+        *_, last = descend(begin, bend, self.sigma, [self.eta] * steps, rng)
+        wanted = self.curvature * self.floor / 2  # the mean of squares of Gaussians has the error √(2/runs)
+        found = self.curvature / 2 * float(np.mean(last**2))
+        yield within("stationary E f, ησ²/(2(2 - ηλ))", found, wanted, wanted * (2 / self.runs) ** 0.5)
+        H = np.array([0.5, 1.0, 2.0]) * self.curvature
+        (states,) = descend(np.zeros((self.draws, 3)), H, self.sigma, [self.eta], rng)
+        wanted = (self.eta * self.sigma) ** 2 * H.sum() / 2
+        yield mean_is("three dimensions from the minimum: E f, ½η² tr(HΣ)", states**2 @ H / 2, wanted)
+
+    def control(self, rng: Generator) -> Checks:
+        edge = self.floor**0.5
+        claim = mean_is("x = √v: E f(x⁺) - f(x), noise η²σ²λ", self.change(edge, rng), self.progress(edge, 1.0))
+        yield printed(claim, "E4")
+        x, noise = np.zeros(self.runs), rng.normal(size=self.runs)
+        for _ in range(int(12 / (self.eta * self.curvature)) + 50):
+            noise = 0.8 * noise + 0.6 * rng.normal(size=self.runs)  # of variance 1, too
+            x = x - self.eta * (self.curvature * x + self.sigma * noise)
+        yield because("the noise is correlated from step to step", mean_is("stationary E x²", x**2, self.floor))
+
+    def plots(self) -> list[Panel]:
+        steps, start = np.arange(1, 121), self.start
+        panel = Panel("A constant rate ends at a floor", "steps t", "E f", log="y")
+        for eta in (self.eta, self.eta / 3, self.eta / 10):
+            moments = second_moments(start, self.curvature, self.sigma, np.full(steps.size, eta))[:, 0]
+            panel.curve(steps, self.curvature / 2 * moments, f"η = {eta:.3g}")
+            panel.bound(steps, 0 * steps + eta * self.sigma**2 / (2 * (2 - eta * self.curvature)))
+        x = np.linspace(0, 2.5 * self.floor**0.5, 200)
+        right = Panel("Progress ends where x² = v", "x", "E f(x⁺) - f(x)").curve(
+            x, [self.progress(t) for t in x], "as corrected"
+        )
+        right.control(x, [self.progress(t, 1.0) for t in x], "as printed").mark(self.floor**0.5, "√v").level(
+            0.0, "no change"
+        )
+        return [panel, right]

@@ -1,0 +1,102 @@
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, np, param, slope, within
+from headway.lab.tools.noisy_descent import descend, second_moments
+from headway.training.schedules import rate_factor
+
+START = 1.0  # x of every run before its first step
+DECAY = ("step", "exponential", "cosine", "linear")  # the schedules of this project that end below a fiftieth
+
+
+class SGDSchedule(Experiment):
+    """A constant rate leaves a floor; rates that fall remove it, and the error falls like 1/t.
+
+    For a quadratic with curvature μ and a gradient with independent noise of variance σ²,
+
+        η_t = 1/(μ(t + t_0)):   E gap = O(1/t),        η constant:   E gap -> ησ²/(2(2 - ημ)),
+        η_t ~ t^{-1/2}, mean x̄_t of all iterates:   E gap of x̄_t -> σ²/(2μt).
+
+    The last, averaging of Polyak and Ruppert, reaches the best constant without knowing μ. The schedules for training networks (step,
+    exponential, cosine, linear) end far below the floor of their first rate after as many steps.
+
+    Notes: D. Source: Polyak and Juditsky 1992, https://doi.org/10.1137/0330046; Bottou, Curtis and Nocedal 2018, https://arxiv.org/abs/1606.04838
+    Assumes: f is strongly convex and μ is known (for 1/t); the noise is independent from step to step.
+    Deviates: one dimension, where the theory is exact; the runs are those of this project's `sgd` and its schedules.
+    Also: Robbins-Monro rates; Polyak-Ruppert averaging; learning rate decay.
+    """
+
+    cost = "M"
+    mu = param(0.5, "μ, the curvature", least=0.2, most=2.0)
+    sigma = param(1.0, "σ of the gradient's noise", least=0.3, most=3.0)
+    eta = param(0.4, "η, the constant rate and the first one of a schedule", least=0.1, most=1.0)
+    steps = param(2000, "steps of a run", least=2000, most=20_000)
+    runs = param(1000, "runs, of which the mean is taken", least=1000, most=10_000)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(0.1 <= self.eta * self.mu <= 0.6, "`eta` times `mu` must be from 0.1 to 0.6")]
+
+    def rates(self, mu: float) -> dict[str, np.ndarray]:
+        """The rate at each step, by schedule."""
+        t = np.arange(self.steps)
+        names = ("constant", *DECAY)
+        named = {name: self.eta * np.array([rate_factor(name, int(n), t.size, 0) for n in t]) for name in names}
+        return named | {"1/(μ(t + t₀))": 1 / (mu * (t + 4)), "averaged": self.eta / np.sqrt(t + 1)}
+
+    def run(self, rates: np.ndarray, rng: Generator) -> np.ndarray:
+        """½μx² of each run at the times `self.t`, and ½μx̄² of the mean of its iterates: (times, 2, runs)."""
+        found, total = [], np.zeros((self.runs, 1))
+        states = descend(np.full((self.runs, 1), START), np.array([self.mu]), self.sigma, rates, rng)
+        for n, x in enumerate(states, 1):
+            total += x
+            if n in self.times:
+                found.append(self.mu / 2 * np.stack([x[:, 0], total[:, 0] / n]) ** 2)
+        return np.array(found)
+
+    def measure(self, rng: Generator) -> Checks:
+        self.t = np.unique(np.geomspace(10, self.steps, 16).astype(int))
+        self.times, late = set(self.t.tolist()), self.t >= self.steps // 20
+        self.found = {name: self.run(rates, rng) for name, rates in self.rates(self.mu).items()}
+        self.gaps = {name: runs[:, int(name == "averaged")].mean(axis=1) for name, runs in self.found.items()}
+        floor = self.eta * self.sigma**2 / (2 * (2 - self.eta * self.mu))
+        fast = self.gaps["1/(μ(t + t₀))"][late]
+        yield headline(slope("η = 1/(μ(t + t₀)): E gap in t", self.t[late], fast, -1, 0.1))
+        long = np.arange(1, 100_001)
+        means = self.mu / 2 * second_moments(START, self.mu, self.sigma, self.eta / np.sqrt(long))[:, 1]
+        some = np.geomspace(5000, long.size, 6).astype(int)
+        yield slope("mean of all iterates: E gap in t, by recursion", some, means[some - 1], -1, 0.1)
+        best = self.sigma**2 / (2 * self.mu * long.size)
+        yield at_most(f"the same at t = {long.size}, 1.1 σ²/(2μt)", means[-1], 1.1 * best)
+        ends = {name: self.gaps[name][-1] / floor for name in DECAY}
+        yield at_most("schedules: E gap at the end / floor of a constant η", ends, 0.1)
+        etas = self.eta / 4.0 ** np.arange(4)
+        floors = [
+            second_moments(0.0, self.mu, self.sigma, np.full(int(9 / (eta * self.mu)), eta))[-1, 0] for eta in etas
+        ]
+        yield slope("constant η: floor in η", etas, floors, 1, 0.1)
+
+    def sample(self, rng: Generator) -> Checks:
+        self.times = {self.steps}
+        rates = self.rates(self.mu)
+        for name in ("cosine", "1/(μ(t + t₀))", "averaged"):
+            mean = int(name == "averaged")
+            wanted = self.mu / 2 * second_moments(START, self.mu, self.sigma, rates[name])[-1, mean]
+            found = float(self.run(rates[name], rng)[0, mean].mean())  # a mean of squares of Gaussians
+            yield within(f"{name}: E gap at the end, its recursion", found, wanted, wanted * (2 / self.runs) ** 0.5)
+
+    def control(self, rng: Generator) -> Checks:
+        late = self.t >= self.steps // 20
+        check = slope("constant η: E gap in t", self.t[late], self.gaps["constant"][late], -1, 0.1)
+        yield because("the rate does not fall", check)
+        gaps = second_moments(START, self.mu, self.sigma, self.rates(4 * self.mu)["1/(μ(t + t₀))"])[self.t - 1, 0]
+        yield because(
+            "μ is taken to be four times of what it is", slope("E gap in t", self.t[late], gaps[late], -1, 0.1)
+        )
+
+    def plots(self) -> list[Panel]:
+        rates = self.rates(self.mu)
+        left = Panel("Falling rates have no floor", "steps t", "E gap", log="xy")
+        left.series(self.t, {name: self.gaps[name] for name in ("1/(μ(t + t₀))", "averaged", "cosine", "step")})
+        left.control(self.t, self.gaps["constant"], "constant").bound(
+            self.t, self.sigma**2 / (2 * self.mu * self.t), "σ²/(2μt)"
+        )
+        right = Panel("The rates", "steps t", "η_t / η")
+        shown = {name: rates[name][:-1] / self.eta for name in ("averaged", *DECAY)}
+        return [left, right.curve(np.arange(1, self.steps), shown)]
