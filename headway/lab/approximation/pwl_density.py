@@ -51,7 +51,7 @@ class PwlDensity(Experiment):
     Also: piecewise linear functions are dense; linear spline interpolation error.
     """
 
-    pieces = param(tuple(2**k for k in range(3, 10)), "m, h = 1/m", least=2, most=2048, count=4, small=(8, 16, 32, 64))
+    pieces = param((8, 16, 32, 64, 128, 256, 512), "m, h = 1/m", least=2, most=2048, count=4, small=(8, 16, 32, 64))
     rivals = param(20, "random sets of knots for the lower bound", least=5, most=500, small=8)
 
     def conditions(self) -> list[tuple[bool, str]]:
