@@ -64,7 +64,8 @@ def test_relu_factor_is_the_mean_of_chi(n: int) -> None:
 
 def test_entries_have_their_variance() -> None:
     rng, shape = np.random.default_rng(2), (4, 200, 200)
-    for draw, variance in ((trajectories.gaussian, 1), (trajectories.rademacher, 1), (trajectories.uniform, 1), (trajectories.sparse(0.3), 0.3)):
+    laws = ((trajectories.gaussian, 1), (trajectories.rademacher, 1), (trajectories.uniform, 1), (trajectories.sparse(0.3), 0.3))
+    for draw, variance in laws:
         w = draw(rng, shape)
         assert w.var() == pytest.approx(variance, rel=0.02) and abs(w.mean()) < 0.02
     w = trajectories.pruned(0.3)(rng, shape)
