@@ -58,6 +58,10 @@ class HeinAudibert(Experiment):
     points = param(600, "of each sample", least=500, most=3000)
     repeats = param(8, "samples of each manifold", least=8, most=30)
 
+    def conditions(self) -> list[tuple[bool, str]]:
+        several = sum(d >= FEW for d in self.dimensions) > 1
+        return [(min(self.dimensions) <= FEW and several, f"dimensions need one that is at most {FEW} and two from {FEW} on")]
+
     def measure(self, rng: Generator) -> Checks:
         self.d = np.array(sorted(self.dimensions))
         drawn = {f"S{d}": (int(d), manifolds.sphere(int(d))) for d in self.d} | TOYS

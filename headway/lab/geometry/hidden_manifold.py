@@ -52,9 +52,9 @@ class HiddenManifold(Experiment):
     """
 
     cost = "M"
-    latent = param((3, 5, 10), "dimensions d", least=2, most=10, small=(3, 5))
+    latent = param((3, 5, 10), "dimensions d", least=3, most=10, small=(3, 5))
     p = param(1500, "samples", least=500, most=5000, small=1000)
-    n = param(100, "dimensions of the space", least=70, most=300)
+    n = param(100, "dimensions of the space", least=70, most=150)
 
     def measure(self, rng: Generator) -> Checks:
         self.d = sorted(self.latent)

@@ -37,7 +37,7 @@ class TrajectoryHe(Experiment):
     """
 
     cost = "M"
-    widths = param((10, 30, 100), "of the layers, n", least=5, most=200, small=(10, 30))
+    widths = param((10, 30, 100), "of the layers, n", least=10, most=200, small=(10, 30))
     depth = param(60, "layers L", least=20, most=100, small=30)
     draws = param(50, "networks for each seed", least=50, most=500)
 

@@ -52,9 +52,12 @@ class TrajectoryHtanh(Experiment):
 
     cost = "M"
     widths = param((16, 64, 256), "of the layers, k", least=8, most=400, count=2, small=(16, 128))
-    sigmas = param((1.0, 2.0, 4.0, 8.0, 16.0), "the σ_w", least=1.0, most=30.0, count=4)
+    sigmas = param((1.0, 2.0, 4.0, 8.0, 16.0), "the σ_w", least=1.0, most=16.0, count=4)
     depth = param(8, "layers", least=6, most=20)
     draws = param(100, "networks of the largest width", least=100, most=300, small=150)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(max(self.widths) >= 8 * max(self.sigmas), "the largest width must be 8 times the largest σ_w")]
 
     def measure(self, rng: Generator) -> Checks:
         self.s, largest = np.array(sorted(self.sigmas)), max(self.widths)
