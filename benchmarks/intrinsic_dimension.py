@@ -2,9 +2,9 @@
 
     pip install --target FOLDER --no-deps scikit-dimension && PYTHONPATH=FOLDER python benchmarks/intrinsic_dimension.py
 
-N points of a hidden manifold, tanh(CF/√d) with d = 10, in 784 dimensions. Both compute on one thread and take turns; medians of five rounds,
-in seconds of the processor, which other programs do not disturb. `ratio` is scikit-dimension's time for one estimator over ours for
-all five. Peak memory is that of a process that does nothing else.
+N points of a hidden manifold, tanh(CF/√d) with d = 10, in 784 dimensions. Both compute on one thread and take turns; medians of
+five rounds, in seconds of the processor, which other programs do not disturb. `ratio` is scikit-dimension's time for one estimator
+over ours for all five. Peak memory is that of a process that does nothing else.
 """
 
 import multiprocessing

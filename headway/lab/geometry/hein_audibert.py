@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 from headway.lab.kit import (
     Checks,
     Experiment,
@@ -21,7 +23,7 @@ TOYS = {
     "Möbius strip": (2, manifolds.moebius),
     "cube": (10, manifolds.cube(10)),
 }
-ESTIMATORS = {
+ESTIMATORS: dict[str, Callable[[dim.Distances], float]] = {
     "Hein-Audibert": dim.hein_audibert,
     "correlation": dim.correlation,
     "Takens": dim.takens,
@@ -38,12 +40,16 @@ class HeinAudibert(Experiment):
 
         U_l(h) = 2/(n (n - 1)) Σ_{i<j} h^{-l} k(|x_i - x_j|²/h²)  ~  h^{m - l},      k(t) = (1 - t)_+ .
 
-    The estimate is the l for which U_l does not change when the sample is halved, cut in three, four and five, and h grows accordingly. In
-    many dimensions no sample is dense: 600 points on S¹² have their nearest neighbours almost as far as all others, and every estimate is low.
+    The estimate is the l for which U_l does not change when the sample is halved, cut in three, four and five, and h
+    grows accordingly. In many dimensions no sample is dense: 600 points on S¹² have their nearest neighbours almost as
+    far as all others, and every estimate is low.
 
-    Notes: B. Source: Hein, Audibert 2005, Intrinsic dimensionality estimation of submanifolds, https://doi.org/10.1145/1102351.1102388
-    Assumes: independent points of a smooth manifold; a density that is bounded away from 0 and infinity; no noise across it.
-    Deviates: one sample of 600 points misses dimension 5 in one case of five, so the mean of several samples is compared from there on.
+    Notes: B. Source: Hein, Audibert 2005, Intrinsic dimensionality estimation of submanifolds,
+    https://doi.org/10.1145/1102351.1102388
+    Assumes: independent points of a smooth manifold; a density that is bounded away from 0 and infinity; no noise
+    across it.
+    Deviates: one sample of 600 points misses dimension 5 in one case of five, so the mean of several samples is
+    compared from there on.
     Also: intrinsic dimension; correlation dimension; Takens estimator; Levina-Bickel; TwoNN.
     """
 
@@ -52,15 +58,20 @@ class HeinAudibert(Experiment):
     points = param(600, "of each sample", least=500, most=3000)
     repeats = param(8, "samples of each manifold", least=8, most=30)
 
+    def conditions(self) -> list[tuple[bool, str]]:
+        several = sum(d >= FEW for d in self.dimensions) > 1
+        return [(min(self.dimensions) <= FEW and several, f"dimensions need one that is at most {FEW} and two from {FEW} on")]
+
     def measure(self, rng: Generator) -> Checks:
         self.d = np.array(sorted(self.dimensions))
         drawn = {f"S{d}": (int(d), manifolds.sphere(int(d))) for d in self.d} | TOYS
-        seen = {name: [dim.survey(draw(self.points, rng)) for _ in range(self.repeats)] for name, (_, draw) in drawn.items()}
+        times = range(self.repeats)
+        seen = {name: [dim.survey(draw(self.points, rng)) for _ in times] for name, (_, draw) in drawn.items()}
         self.found = {e: {name: np.array([f(s) for s in seen[name]]) for name in drawn} for e, f in ESTIMATORS.items()}
         self.slopes = {f"S{d}": np.mean([dim.slopes(s, 12) for s in seen[f"S{d}"]], axis=0) for d in self.d[1:5:2]}
         ours = self.found["Hein-Audibert"]
-        few = {name: np.median(ours[name]) - d for name, (d, _) in drawn.items() if d <= FEW}
-        yield headline(equal("Hein-Audibert, d ≤ 3, median of the samples: error", np.array(list(few.values())), np.zeros(len(few))))
+        few = np.array([np.median(ours[name]) - d for name, (d, _) in drawn.items() if d <= FEW])
+        yield headline(equal("Hein-Audibert, d ≤ 3, median of the samples: error", few, np.zeros(few.size)))
         means = {name: ours[name].mean() / d for name, (d, _) in drawn.items() if d > FEW}
         yield at_least("d > 3: mean estimate / d", means, 0.77)
         yield at_most("d > 3: mean estimate / d, from above", means, 1.08)
@@ -85,5 +96,5 @@ class HeinAudibert(Experiment):
         left = Panel("In many dimensions all estimates are low", "dimension d of the sphere", "mean estimate")
         left.bound(self.d, self.d, "d")
         left.series(self.d, {e: [found[f"S{d}"].mean() for d in self.d] for e, found in self.found.items()})
-        right = Panel("The estimate is where the slope is zero", "candidate l", "slope of log U_l in log h").level(0, "0")
-        return [left, right.series(np.arange(1, 13), self.slopes).limits(y=(-8, 8))]
+        right = Panel("The estimate is where the slope is zero", "candidate l", "slope of log U in log h")
+        return [left, right.level(0, "0").series(np.arange(1, 13), self.slopes).limits(y=(-8, 8))]

@@ -13,7 +13,6 @@ from headway.lab.kit import (
     because,
     close,
     headline,
-    math,
     mean_is,
     monotone,
     np,
@@ -25,14 +24,14 @@ Function = Callable[[Tensor], Tensor]
 
 
 class InitVariance(Experiment):
-    """He's variance 2/n keeps second moments constant through ReLU layers, 1/n halves them; Glorot's balances the way up and the way down.
+    """Variance 2/n (He) keeps second moments constant through ReLU layers, 1/n halves them; Glorot's balances up and down.
 
     For z' = W φ(z) with independent weights of mean 0 and gradients g = ∂L/∂z,
 
         E z'² = n_in Var(w) E φ(z)²,      E φ(z)² = E z² (linear),  ½ E z² (ReLU),      E g² = n_out Var(w) E φ'(z)² E g'² .
 
-    So ReLU needs Var(w) = 2/n; Glorot's 2/(n_in + n_out) makes the product of both factors at most 1. tanh loses a little in each layer,
-    z² ~ 1/(2ℓ); the gradient of a sigmoid shrinks by |W|/4 or more.
+    So ReLU needs Var(w) = 2/n; Glorot's 2/(n_in + n_out) makes the product of both factors at most 1. tanh loses a
+    little in each layer, z² ~ 1/(2ℓ); the gradient of a sigmoid shrinks by |W|/4 or more.
 
     Notes: D. Source: He et al. 2015, Delving deep into rectifiers, https://arxiv.org/abs/1502.01852
     Assumes: independent weights of mean 0, symmetric about 0; no biases; the rules of headway/layers/initialisation.py.
@@ -49,18 +48,20 @@ class InitVariance(Experiment):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**31)))
             z = [torch.randn(self.draws, self.width, dtype=torch.float64, requires_grad=True)]
-            self.weights = [torch.stack([rule(torch.empty(self.width, self.width, dtype=torch.float64)) for _ in z[0]]) for _ in range(self.depth)]
-            for w in self.weights:
-                z.append(torch.einsum("boi,bi->bo", w, f(z[-1])))
+            empty, self.weights = torch.empty(self.width, self.width, dtype=torch.float64), []
+            for _ in range(self.depth):
+                self.weights.append(torch.stack([rule(empty.clone()) for _ in range(self.draws)]))
+                z.append(torch.einsum("boi,bi->bo", self.weights[-1], f(z[-1])))
             gradients = torch.autograd.grad((z[-1] * torch.randn_like(z[-1])).sum(), z)
-        return tuple(torch.stack(list(x)).detach().square().mean(-1).numpy() for x in (z, gradients))  # type: ignore[return-value]
+        up, down = (torch.stack(list(x)).detach().square().mean(-1).numpy() for x in (z, gradients))
+        return up, down
 
     def measure(self, rng: Generator) -> Checks:
         z, g = self.run(rng, orthogonal, lambda z: z)
         yield close("orthogonal, linear: z² after all layers / before", z[-1] / z[0], np.ones(self.draws))
         yield close("orthogonal, linear: the same for gradients", g[0] / g[-1], np.ones(self.draws))
         self.tanh, _ = self.run(rng, glorot_normal, torch.tanh)
-        yield monotone("Glorot, tanh: z² of layers 0, 2, 8 and the last", self.tanh.mean(axis=1)[[0, 2, 8, -1]], "falls")
+        yield monotone("Glorot, tanh: z² of layers 0, 1, 4 and the last", self.tanh.mean(axis=1)[[0, 1, 4, -1]], "falls")
         yield at_least(f"Glorot, tanh: mean of z² after {self.depth} layers", self.tanh[-1].mean(), 1 / (4 * self.depth))
         _, g = self.run(rng, glorot_normal, torch.sigmoid)
         norms = [float(torch.linalg.matrix_norm(w[0], 2)) for w in self.weights]
@@ -89,7 +90,8 @@ class InitVariance(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         z, _ = self.run(rng, he_normal, lambda z: z)
-        yield because("the layers are linear, nothing is lost", mean_is("He, linear: z² of a layer / of the one before", z[1:] / z[:-1], 1))
+        check = mean_is("He, linear: z² of a layer / of the one before", z[1:] / z[:-1], 1)
+        yield because("the layers are linear, nothing is lost", check)
         self.small, _ = self.run(rng, gaussian, torch.relu)
         check = mean_is("N(0, 0.01²), ReLU", self.small[1:] / self.small[:-1], 1)
         yield because(f"the variance is {0.01**2 * self.width / 2:g} of He's", check)

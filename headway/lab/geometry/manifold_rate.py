@@ -7,13 +7,16 @@ from headway.lab.tools.manifolds import features, hidden
 class ManifoldRate(Experiment):
     """How fast nearest neighbours learn depends on the dimension d of the data, not on the number n of coordinates.
 
-    For N points of a d-dimensional manifold in n dimensions and a Lipschitz label, the label of the nearest of them errs by
+    For N points of a d-dimensional manifold in n dimensions and a Lipschitz label, the label of the nearest of them
+    errs by
 
         E|y - y_{NN}|  ~  N^{-1/d},
 
-    because N balls of radius r cover the manifold when N r^d is constant: the distance to the nearest point is N^{-1/d}.
+    because N balls of radius r cover the manifold when N r^d is constant: the distance to the nearest point is
+    N^{-1/d}.
 
-    Notes: B, E. Source: Kpotufe 2011, k-NN regression adapts to local intrinsic dimension, https://arxiv.org/abs/1110.4300
+    Notes: B, E. Source: Kpotufe 2011, k-NN regression adapts to local intrinsic dimension,
+    https://arxiv.org/abs/1110.4300
     Assumes: the label is a Lipschitz function of the latent point, without noise; the manifold is compact and smooth.
     Also: learning on a hidden manifold; intrinsic dimension and sample size.
     """
@@ -31,7 +34,8 @@ class ManifoldRate(Experiment):
         x = rng.uniform(-1, 1, (top + count, n)) if fill else hidden(c, features(d, n, rng))
         y = (np.abs(x - 0.1) if fill else np.abs(c - 0.1)).sum(axis=1) + noise * rng.standard_normal(top + count)
         away = cdist(x[:top], x[top:], "sqeuclidean")
-        return np.array([np.mean(np.abs(y[:top] - y[top:][np.argmin(away[:, :size], axis=1)])) for size in sorted(self.sizes)])
+        nearest = [np.argmin(away[:, :size], axis=1) for size in sorted(self.sizes)]
+        return np.array([np.mean(np.abs(y[:top] - y[top + i])) for i in nearest])
 
     def measure(self, rng: Generator) -> Checks:
         self.found = {(d, n): self.errors(rng, d, n) for d in sorted(self.latent) for n in sorted(self.spaces)}
@@ -45,11 +49,12 @@ class ManifoldRate(Experiment):
     def control(self, rng: Generator) -> Checks:
         d, n, sizes = 2, min(self.spaces), sorted(self.sizes)
         self.filled, self.noisy = self.errors(rng, d, n, fill=True), self.errors(rng, d, n, noise=0.5)
-        yield because("the points fill the whole space", slope(f"all {n} coordinates free: error in N", sizes, self.filled, -1 / d, 0.1))
+        check = slope(f"all {n} coordinates free: error in N", sizes, self.filled, -1 / d, 0.1)
+        yield because("the points fill the whole space", check)
         yield because("labels are noisy", slope("labels with noise ½: error in N", sizes, self.noisy, -1 / d, 0.1))
 
     def plots(self) -> list[Panel]:
         sizes, few = np.array(sorted(self.sizes)), min(self.spaces)
-        panel = Panel("The slope is -1/d for 10 as for 100 coordinates", "training points N", "mean error of the nearest neighbour", log="xy")
+        panel = Panel("The slope is -1/d, whatever n", "training points N", "mean error of the nearest neighbour", log="xy")
         panel.series(sizes, {f"d = {d}, n = {n}": errors for (d, n), errors in self.found.items()})
         return [panel.control(sizes, self.filled, f"fills {few} dimensions").control(sizes, self.noisy, "d = 2, noisy labels")]

@@ -1,4 +1,18 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed, table
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    headline,
+    math,
+    np,
+    param,
+    printed,
+    table,
+)
 from headway.lab.tools import trajectories as curves
 from headway.lab.tools.trajectories import growth, layers, relu_factor, sparse, stretch, z_score
 
@@ -7,21 +21,23 @@ PUBLISHED = {10: 0.93564, 30: 0.97896, 100: 0.99373}  # √2 c_n
 
 
 class TrajectoryHe(Experiment):
-    """At He initialisation, σ_w^2 = 2, a random ReLU network does not lengthen curves: they shrink slowly, the faster the narrower it is.
+    """At He initialisation, σ_w^2 = 2, a random ReLU network shrinks curves slowly, the faster the narrower it is.
 
     With the factor c_n of one layer of width n (experiment trajectory-relu),
 
         E length(z^L) / length(x) = (√2 c_n)^L ≈ exp(-5 L/(8n)) <= 1 .
 
-    Growth needs α σ_w^2 > 2, where α is the share of weights that are not zero: that α or σ_w is "not small" does not do.
+    Growth needs α σ_w^2 > 2, where α is the share of weights that are not zero: that α or σ_w is "not small" does not
+    do.
 
-    Notes: B. Source: Hanin, Jeong, Rolnick 2022, Deep ReLU networks preserve expected length, https://arxiv.org/abs/2102.10492
+    Notes: B. Source: Hanin, Jeong, Rolnick 2022, Deep ReLU networks preserve expected length,
+    https://arxiv.org/abs/2102.10492
     Assumes: independent Gaussian weights with variance 2/n; symmetric biases; equal widths.
     Also: expected length at He initialisation; Hanin and Rolnick on length.
     """
 
     cost = "M"
-    widths = param((10, 30, 100), "of the layers, n", least=5, most=200, small=(10, 30))
+    widths = param((10, 30, 100), "of the layers, n", least=10, most=200, small=(10, 30))
     depth = param(60, "layers L", least=20, most=100, small=30)
     draws = param(50, "networks for each seed", least=50, most=500)
 
@@ -49,11 +65,12 @@ class TrajectoryHe(Experiment):
     def control(self, rng: Generator) -> Checks:
         n = self.widths[-1]
         length = float(self.lengths[n][-1, 2].mean())
-        yield because("σ_w^2 = 2.89 is more than 2", at_most(f"σ_w = 1.7, n = {n}: mean length after {self.depth} layers", length, 1))
+        check = at_most(f"σ_w = 1.7, n = {n}: mean length after {self.depth} layers", length, 1)
+        yield because("σ_w^2 = 2.89 is more than 2", check)
         few = self.widths[0]
-        full = float(np.nanmean(growth(self.lengths[few])[1]))
-        yield printed(at_least(f"grows unless σ_w or α is small: n = {few}, σ_w = √2, α = 1", full, 1), "B6")
-        yield printed(at_least(f"grows unless σ_w or α is small: n = {few}, σ_w = 2, α = ½", float(np.nanmean(self.half)), 1), "B6")
+        for name, ratios in (("σ_w = √2, α = 1", growth(self.lengths[few])[1]), ("σ_w = 2, α = ½", self.half)):
+            check = at_least(f"grows unless σ_w or α is small: n = {few}, {name}", float(np.nanmean(ratios)), 1)
+            yield printed(check, "B6")
 
     def plots(self) -> list[Panel]:
         layer, n = np.arange(self.depth + 1), self.widths[-1]
@@ -63,5 +80,6 @@ class TrajectoryHe(Experiment):
         right = Panel("He: narrow networks shrink curves", "layer L", "mean length, $σ_w$ = √2", log="y")
         for width in self.widths:
             mean = np.cumprod(np.append(1, [np.nanmean(r) for r in np.split(growth(self.lengths[width])[1], self.depth)]))
-            right.curve(layer, mean, f"n = {width}").bound(layer, np.exp(-5 * layer / (8 * width)), "exp(-5L/8n)" if width == n else "")
+            law = np.exp(-5 * layer / (8 * width))
+            right.curve(layer, mean, f"n = {width}").bound(layer, law, "exp(-5L/8n)" if width == n else "")
         return [left, right]

@@ -40,19 +40,24 @@ class TrajectoryHtanh(Experiment):
 
         |u'| / |u|  ->  √χ,      χ = σ_w^2 P(|h| < 1),      h ~ N(0, σ_w^2 q + σ_b^2),      q = E φ(h)² ,
 
-    where only units inside (-1, 1) pass a tangent on. For large σ_w and σ_b = 0, √χ -> (2/π)^{1/4} √σ_w = 0.893 √σ_w. The bound of Raghu et al.,
-    O(σ_w (σ_w^2 + σ_b^2)^{-1/4} √(k/(k + √(σ_w^2 + σ_b^2))))^L, depends on σ_w and k in this way, but the constant in O is less than 1.
+    where only units inside (-1, 1) pass a tangent on. For large σ_w and σ_b = 0, √χ -> (2/π)^{1/4} √σ_w = 0.893 √σ_w.
+    The bound of Raghu et al., O(σ_w (σ_w^2 + σ_b^2)^{-1/4} √(k/(k + √(σ_w^2 + σ_b^2))))^L, depends on σ_w and k in this
+    way, but the constant in O is less than 1.
 
-    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks, https://arxiv.org/abs/1606.05336
+    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks,
+    https://arxiv.org/abs/1606.05336
     Assumes: independent Gaussian weights and biases; large width; the curve is followed exactly.
     Also: hard-tanh networks; Raghu figure 2.
     """
 
     cost = "M"
     widths = param((16, 64, 256), "of the layers, k", least=8, most=400, count=2, small=(16, 128))
-    sigmas = param((1.0, 2.0, 4.0, 8.0, 16.0), "the σ_w", least=1.0, most=30.0, count=4)
+    sigmas = param((1.0, 2.0, 4.0, 8.0, 16.0), "the σ_w", least=1.0, most=16.0, count=4)
     depth = param(8, "layers", least=6, most=20)
-    draws = param(30, "networks", least=20, most=200)
+    draws = param(100, "networks of the largest width", least=100, most=300, small=150)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(max(self.widths) >= 8 * max(self.sigmas), "the largest width must be 8 times the largest σ_w")]
 
     def measure(self, rng: Generator) -> Checks:
         self.s, largest = np.array(sorted(self.sigmas)), max(self.widths)
@@ -63,7 +68,7 @@ class TrajectoryHtanh(Experiment):
         self.lengths, self.measured, self.base, square = {}, {}, {}, {}
         for k in sorted(self.widths):
             for b in (0.0, 1.0):
-                draws = min(500, self.draws * (largest // k) ** 2)  # narrow layers vary more, and cost less
+                draws = min(800, self.draws * (largest // k) ** 2)  # narrow layers vary more, and cost less
                 start = rng.standard_normal((draws, 2, k))
                 self.lengths[k, b] = stretch(layers(rng, k, self.depth, draws), start, self.s.tolist(), b, HARD_TANH)
                 ratios = growth(self.lengths[k, b][SETTLED:])
@@ -84,8 +89,10 @@ class TrajectoryHtanh(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         curve, largest = circle(64, 500), max(self.widths)
-        self.coarse = np.array([polyline_length(HARD_TANH.f(h)).mean() for h in images(layers(rng, 64, 8, 3), curve, self.s[-1], 0.0, HARD_TANH)])
-        check = at_least("500 points on the curve: growth from layer 7 to 8", float(self.coarse[7] / self.coarse[6]), 0.95 * self.root[-1])
+        seen = images(layers(rng, 64, 8, 3), curve, self.s[-1], 0.0, HARD_TANH)
+        self.coarse = np.array([polyline_length(HARD_TANH.f(h)).mean() for h in seen])
+        last = float(self.coarse[7] / self.coarse[6])
+        check = at_least("500 points on the curve: growth from layer 7 to 8", last, 0.95 * self.root[-1])
         yield because("the points are too few for a curve that long", check)
         growing, bound = self.measured[largest, 0.0][-1], self.base[largest, 0.0][-1]
         yield printed(at_least("growth, with the constant 1 in O(…)", growing, bound), "B4")
@@ -96,9 +103,10 @@ class TrajectoryHtanh(Experiment):
         one.series(layer, {f"k = {k}": self.lengths[k, 0.0][:, 2].mean(axis=1) for k in sorted(self.widths)})
         two = Panel("Large weights stretch more", "layer", f"mean length, k = {largest}", log="y")
         two.series(layer, {f"$σ_w$ = {s:g}": self.lengths[largest, 0.0][:, i].mean(axis=1) for i, s in enumerate(self.s)})
-        three = Panel("Growth is √χ, below the printed base", "$σ_w$", "growth of a layer", log="xy").bound(self.s, self.root, "√χ")
-        three.series(self.s, self.measured[largest, 0.0], f"k = {largest}").control(self.s, self.base[largest, 0.0], "as printed")
+        three = Panel("Growth is √χ, below the printed base", "$σ_w$", "growth of a layer", log="xy")
+        three.bound(self.s, self.root, "√χ").series(self.s, self.measured[largest, 0.0], f"k = {largest}")
+        three.control(self.s, self.base[largest, 0.0], "as printed")
         four = Panel("Too few points: the length saturates", "layer", f"length, {top}, k = 64", log="y")
         steps = np.arange(1, 9)
-        four.bound(steps, self.coarse[0] * self.root[-1] ** (steps - 1.0), "√χ each layer").control(steps, self.coarse, "500 points")
-        return [one, two, three, four]
+        four.bound(steps, self.coarse[0] * self.root[-1] ** (steps - 1.0), "√χ each layer")
+        return [one, two, three, four.control(steps, self.coarse, "500 points")]

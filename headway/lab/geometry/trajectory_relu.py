@@ -22,16 +22,20 @@ LOW, HIGH = 1 / math.sqrt(2 * math.pi), 1 / math.sqrt(2)
 class TrajectoryRelu(Experiment):
     """A random ReLU layer of width n stretches a curve by the factor σ_w c_n on average, whatever the curve and the biases.
 
-    For W_ij ~ N(0, σ_w^2/n), symmetric biases, and a tangent vector u, gate 1{h_i > 0} and |w_i u| are independent (turn the sign of w_i and b_i):
+    For W_ij ~ N(0, σ_w^2/n), symmetric biases, and a tangent vector u, gate 1{h_i > 0} and |w_i u| are independent
+    (turn the sign of w_i and b_i):
 
-        E length(z^L) / length(x) = (σ_w c_n)^L,      c_n = n^{-1/2} Σ_k C(n, k) 2^{-n} √2 Γ((k+1)/2)/Γ(k/2) = (1 - 5/(8n) + ...)/√2
+        E length(z^L) / length(x) = (σ_w c_n)^L,
+        c_n = n^{-1/2} Σ_k C(n, k) 2^{-n} √2 Γ((k+1)/2)/Γ(k/2) = (1 - 5/(8n) + ...)/√2,
         (σ_w/√(2π))^L  <=  E length(z^L) / length(x)  <=  (σ_w/√2)^L
 
     The left bound is that of Price and Tanner, the right one is E|u|² = (σ_w^2/2)^L and Jensen's inequality.
 
-    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks, https://arxiv.org/abs/1911.10651
+    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks,
+    https://arxiv.org/abs/1911.10651
     Assumes: independent, symmetric weights with variance σ_w^2/n; symmetric biases; equal widths, also of the input.
-    Deviates: layers are independent, so the growth of each layer is a sample; the product of twelve would be too heavy-tailed.
+    Deviates: layers are independent, so the growth of each layer is a sample; the product of twelve would be too
+    heavy-tailed.
     Also: trajectory length; Raghu et al. 2017 for ReLU.
     """
 
@@ -70,23 +74,25 @@ class TrajectoryRelu(Experiment):
         circle = curves.circle(n, 400)
         *_, last = curves.images(curves.layers(rng, n, short, self.draws), circle, 2.0, self.sigma_b)
         lengths = curves.polyline_length(np.maximum(last, 0)) / curves.polyline_length(circle)
-        yield mean_is(f"a circle after {short} layers, n = {n}, σ_w = 2: length", lengths, (2 * curves.relu_factor(n)) ** short)
+        law = (2 * curves.relu_factor(n)) ** short
+        yield mean_is(f"a circle after {short} layers, n = {n}, σ_w = 2: length", lengths, law)
 
     def control(self, rng: Generator) -> Checks:
         n = self.widths[-1]
         ratios = self.stretched(rng, n, lambda rng, shape: curves.gaussian(rng, shape) + np.float32(0.5))
         away = [curves.z_score(r, s * curves.relu_factor(n)) for r, s in zip(ratios, self.sigmas, strict=True)]
         yield because("weights with a positive mean open the gates", at_most("mean ½ for √n w/σ_w: in s.e.", max(away), 4))
-        raghu = math.sqrt(n / (n + 1))
-        yield printed(at_least(f"growth / σ_w, n = {n}, against √(n/(n+1))", float(self.means[n][-1] / self.sigmas[-1]), raghu), "B4")
+        factor, raghu = float(self.means[n][-1] / self.sigmas[-1]), math.sqrt(n / (n + 1))
+        yield printed(at_least(f"growth / σ_w, n = {n}, against √(n/(n+1))", factor, raghu), "B4")
         u = rng.standard_normal(n)
         w = np.abs(rng.standard_normal((2000, n)) @ u) / math.sqrt(n) / np.linalg.norm(u)
         yield printed(at_least("E|u·w| for |u| = σ_w = 1, against √(2/π)", w.mean(), math.sqrt(2 / math.pi)), "B5")
 
     def plots(self) -> list[Panel]:
         s, n = np.array(self.sigmas), self.widths[-1]
-        left = Panel("Growth lies close to the upper bound", "$σ_w$", "mean growth of a layer").bound(s, s * HIGH, "$σ_w$/√2")
-        left.bound(s, s * LOW, "$σ_w$/√(2π)").series(s, self.means[n], f"n = {n}").control(s, s * math.sqrt(n / (n + 1)), "as printed")
+        left = Panel("Growth lies close to the upper bound", "$σ_w$", "mean growth of a layer")
+        left.bound(s, s * HIGH, "$σ_w$/√2").bound(s, s * LOW, "$σ_w$/√(2π)").series(s, self.means[n], f"n = {n}")
+        left.control(s, s * math.sqrt(n / (n + 1)), "as printed")
         right = Panel("From the lower to the upper bound", "width n", "$c_n$", log="x").level(HIGH, "1/√2").level(LOW, "1/√(2π)")
         right.curve(np.arange(1, 401), self.c, "$c_n$")
         return [left, right.points(self.widths, [self.means[n][0] / s[0] for n in self.widths], "measured", size=30)]

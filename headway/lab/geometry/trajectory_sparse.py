@@ -31,12 +31,15 @@ class TrajectorySparse(Experiment):
 
     For s_j = 1 with probability α, else 0, and w_j = s_j N(0, σ_w^2/n),
 
-        α  <=  E √(Σ_j s_j u_j²)  <=  √α   for |u| = 1,      so that      α σ_w/√(2π)  <=  E length(z)/length(x)  <=  σ_w √(α/2),
+        α  <=  E √(Σ_j s_j u_j²)  <=  √α   for |u| = 1,
+        α σ_w/√(2π)  <=  E length(z)/length(x)  <=  σ_w √(α/2),
 
     because t <= √t on [0, 1], and √ is concave. u = e_1 attains the left side. Length can only grow where α σ_w^2 > 2.
 
-    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks, https://arxiv.org/abs/1911.10651
-    Assumes: zeros are independent of each other and of the weights; Gaussian weights with variance σ_w^2/n before; symmetric biases.
+    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks,
+    https://arxiv.org/abs/1911.10651
+    Assumes: zeros are independent of each other and of the weights; Gaussian weights with variance σ_w^2/n before;
+    symmetric biases.
     Also: sparse random networks; trajectory length of sparse networks.
     """
 
@@ -67,19 +70,21 @@ class TrajectorySparse(Experiment):
         self.means = np.array([np.nanmean(r) for r in ratios])
         away = {f"α = {a:g}": z_score(r**2, a * self.sigma_w**2 / 2) for a, r in zip(self.shares, ratios, strict=True)}
         yield at_most("mean square of the growth: away from α σ_w^2/2, in s.e.", away, 4, kind="STAT")
-        yield at_least("mean growth, against α σ_w/√(2π)", self.means, np.array(self.shares) * self.sigma_w / math.sqrt(2 * math.pi))
+        low = np.array(self.shares) * self.sigma_w / math.sqrt(2 * math.pi)
+        yield at_least("mean growth, against α σ_w/√(2π)", self.means, low)
         if self.sigma_w == 2 and self.n == 100 and 0.1 in self.shares:
             yield published("mean growth at α = 0.1", float(self.means[self.shares.index(0.1)]), 0.443, 0.01)
 
     def control(self, rng: Generator) -> Checks:
         share = self.shares[0]
-        self.pruned = self.through(rng, pruned(share))
-        check = at_most(f"only the {share:.0%} largest weights: growth", float(np.nanmean(self.pruned)), self.sigma_w * math.sqrt(share / 2))
+        self.pruned = float(np.nanmean(self.through(rng, pruned(share))))
+        check = at_most(f"only the {share:.0%} largest weights: growth", self.pruned, self.sigma_w * math.sqrt(share / 2))
         yield because("which weights are 0 depends on the weights", check)
 
     def plots(self) -> list[Panel]:
         a = np.array(self.shares)
-        panel = Panel("Sparse layers stretch less; pruned ones do not", "share α of weights that are not zero", "mean growth", log="xy")
-        panel.bound(a, self.sigma_w * np.sqrt(a / 2), "$σ_w$ √(α/2)").bound(a, a * self.sigma_w / math.sqrt(2 * math.pi), "α $σ_w$/√(2π)")
-        panel.series(a, self.means, f"n = {self.n}").points([a[0]], [np.nanmean(self.pruned)], "largest weights kept", "#d55e00", 50)
+        low, high = a * self.sigma_w / math.sqrt(2 * math.pi), self.sigma_w * np.sqrt(a / 2)
+        panel = Panel("Sparse layers stretch less; pruned ones do not", "share α of weights, not zero", "mean growth", log="xy")
+        panel.bound(a, high, "$σ_w$ √(α/2)").bound(a, low, "α $σ_w$/√(2π)").series(a, self.means, f"n = {self.n}")
+        panel.points([a[0]], [self.pruned], "largest weights kept", "#d55e00", 50)
         return [panel.mark(min(1.0, 2 / self.sigma_w**2), "$α σ_w^2 = 2$")]

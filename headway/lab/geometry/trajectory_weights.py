@@ -30,7 +30,7 @@ def mean_size(u: np.ndarray, values: tuple[float, ...], chances: tuple[float, ..
 
 
 def mean_size_uniform(u: np.ndarray) -> float:
-    """E|u·w| for independent w_j ~ U(-1, 1): |s| integrated n times, Σ_ε Π ε_j sgn(s)^n |s|^{n+1}/(n+1)! / (2^n Π u_j), s = ε·u."""
+    """E|u·w| for independent w_j ~ U(-1, 1), by integrating n times: Σ_ε Π ε_j sgn(s)^n |s|^{n+1}/((n+1)! 2^n Π u_j), s = ε·u."""
     n, signs = u.size, np.array(list(product((-1, 1), repeat=u.size)))
     s = signs @ u
     terms = signs.prod(axis=1) * np.sign(s) ** n * np.abs(s) ** (n + 1)
@@ -44,10 +44,11 @@ class TrajectoryWeights(Experiment):
 
         E|Σ_j u_j w_j|  >=  E|w_1| |u|/√2,
 
-    so that M = c/√2 for weights ±c and M = c/(2√2) for U(-c, c). The constant is attained at u = (1, 1, 0, ...)/√2 and ±c: half of the time
-    the two terms cancel.
+    so that M = c/√2 for weights ±c and M = c/(2√2) for U(-c, c). The constant is attained at u = (1, 1, 0, ...)/√2 and
+    ±c: half of the time the two terms cancel.
 
-    Notes: B. Source: Szarek 1976, On the best constants in the Khinchin inequality, https://doi.org/10.4064/sm-58-2-197-208
+    Notes: B. Source: Szarek 1976, On the best constants in the Khinchin inequality,
+    https://doi.org/10.4064/sm-58-2-197-208
     Assumes: the weights of a unit are independent, symmetric and of one law.
     Also: Khintchine inequality; uniform and discrete weights.
     """
@@ -58,7 +59,8 @@ class TrajectoryWeights(Experiment):
     draws = param(60, "networks for each seed, of 6 layers", least=40, most=500)
 
     def measure(self, rng: Generator) -> Checks:
-        u = rng.standard_normal((self.tries, self.n)) * rng.random((self.tries, self.n)) ** rng.integers(0, 6, (self.tries, 1))
+        shape = self.tries, self.n
+        u = rng.standard_normal(shape) * rng.random(shape) ** rng.integers(0, 6, (self.tries, 1))
         u /= np.linalg.norm(u, axis=1, keepdims=True)
         sizes = mean_size(u, (-1.0, 1.0), (0.5, 0.5))
         found = [minimize(lambda v: mean_size(v / np.linalg.norm(v), (-1.0, 1.0), (0.5, 0.5)), start[:4]) for start in u[:8]]

@@ -3,9 +3,10 @@
     seen = survey(points)                     the nearest neighbours of each point and a histogram of all squared distances
     hein_audibert(seen), correlation(seen), takens(seen), levina_bickel(seen), two_nn(seen)
 
-The pass multiplies blocks of points (float32; float64 where rounding would reach the nearest neighbours), each pair once. Memory is that of one
-block, not of N² distances: the histogram has 1024 cells for each factor of 2 in d², and an estimate from it differs from that of the
-distances themselves by less than 1 % (tests/lab/test_tools_intrinsic_dimension.py compares them).
+The pass multiplies blocks of points (float32; float64 where rounding would reach the nearest neighbours), each pair
+once. Memory is that of one block, not of N² distances: the histogram has 1024 cells for each factor of 2 in d², and an
+estimate from it differs from that of the distances themselves by less than 1 %
+(tests/lab/test_tools_intrinsic_dimension.py compares them).
 """
 
 import math
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import threshold_
+from torch.nn.functional import threshold
 
 from headway.core.errors import DataError
 
@@ -33,7 +34,7 @@ class Distances:
 
     nearest   distances of each point to its nearest others, the nearest first
     edges     squared distances between cells of the histogram
-    below     for r = 1 ... 5, how many pairs are closer than each edge; both points are in the same of r random parts of the sample
+    below     for r = 1 ... 5, how many pairs are closer than each edge, both in the same of r random parts of the sample
     """
 
     nearest: Float[np.ndarray, "n k"]
@@ -64,7 +65,7 @@ class Distances:
 
 
 def survey(points: Float[np.ndarray, "n dimensions"], neighbours: int = 20) -> Distances:
-    """Compare all pairs once. Rows that follow each other may belong together (one writer, one class), so parts are drawn at random.
+    """Compare all pairs once. Neighbouring rows may belong together (one writer, one class), so parts are drawn at random.
 
     neighbours   how many of each point are kept
     """
@@ -93,7 +94,7 @@ def _compare(x: Float[Tensor, "n d"], k: int) -> Distances:
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
         d2 = torch.addmm(square[None, start:], x[start:end], x[start:].T, alpha=-2).add_(square[start:end, None])
-        threshold_(d2, rounding, 0.0)
+        threshold(d2, rounding, 0.0, inplace=True)
         own, rest = d2[:, : end - start], d2[:, end - start :]
         own.fill_diagonal_(math.inf)
         _merge(nearest[start:end], d2)
@@ -119,7 +120,7 @@ def _merge(nearest: Float[Tensor, "n k"], d2: Float[Tensor, "n m"]) -> None:
     nearest.copy_(torch.cat([nearest, new], 1).topk(k, dim=1, largest=False).values)
 
 
-# -- estimators --------------------------------------------------------------------------------------------------------------
+# -- estimators --------------------------------------------------------------------------------------------------------
 
 
 def hein_audibert(seen: Distances, most: int = 100) -> int:
@@ -128,7 +129,8 @@ def hein_audibert(seen: Distances, most: int = 100) -> int:
         U_l(n, h) = 2/(n (n - 1)) Σ_{i<j} h^{-l} (1 - |x_i - x_j|²/h²)_+  ~  h^{m - l}   on a manifold of dimension m,
         h_l(N) = mean distance to the nearest neighbour,      h_l(n) = h_l(N) ((N/n) (ln n / ln N))^{1/l}
 
-    for n = ⌊N/r⌋, r = 1 ... 5, averaged over the r parts. Hein & Audibert 2005, https://doi.org/10.1145/1102351.1102388; lecture B.
+    for n = ⌊N/r⌋, r = 1 ... 5, averaged over the r parts. Hein & Audibert 2005,
+    https://doi.org/10.1145/1102351.1102388; lecture B.
 
     most   the largest l that is tried
     """
@@ -136,7 +138,7 @@ def hein_audibert(seen: Distances, most: int = 100) -> int:
 
 
 def slopes(seen: Distances, most: int) -> Float[np.ndarray, "most"]:
-    """For l = 1 ... most, the slope of log U_l against log h, where part r has the weight 1/r; infinite where no pair is that close."""
+    """For l = 1 ... most, the slope of log U_l against log h with weights 1/r; infinite where no pair is that close."""
     r, dimension = np.arange(1, PARTS + 1), np.arange(1, most + 1)[:, None]
     n = seen.n // r
     pairs = seen.below[:, -1]
@@ -171,7 +173,7 @@ def takens(seen: Distances) -> float:
 
 
 def levina_bickel(seen: Distances, low: int = 10, high: int = 20) -> float:
-    """1 / m_k = mean over points of Σ_{j<k} ln(T_k / T_j) / (k - 1), T_j the distance to the j-th neighbour; the mean of m_k for several k.
+    """The mean over k of m_k, 1/m_k = mean over points of Σ_{j<k} ln(T_k/T_j) / (k - 1), T_j the distance to neighbour j.
 
     Levina & Bickel 2004, https://papers.nips.cc/paper/2577; averaged as MacKay & Ghahramani 2005 correct it.
 

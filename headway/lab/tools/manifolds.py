@@ -28,7 +28,8 @@ def swiss_roll(n: int, rng: Generator) -> np.ndarray:
 def moebius(n: int, rng: Generator) -> np.ndarray:
     """A strip with ten half twists: 2 dimensions in 3."""
     u, v = 2 * math.pi * rng.random(n), rng.uniform(-0.5, 0.5, n)
-    return np.column_stack([(1 + v * np.cos(5 * u)) * np.cos(u), (1 + v * np.cos(5 * u)) * np.sin(u), v * np.sin(5 * u)])
+    radius = 1 + v * np.cos(5 * u)
+    return np.column_stack([radius * np.cos(u), radius * np.sin(u), v * np.sin(5 * u)])
 
 
 def sinusoid(waves: int, height: float) -> Sampler:
@@ -53,7 +54,7 @@ def into(x: np.ndarray, dimensions: int, rng: Generator) -> np.ndarray:
 
 
 def hidden(latent: np.ndarray, features: np.ndarray, f: Callable[[np.ndarray], np.ndarray] = np.tanh) -> np.ndarray:
-    """The hidden manifold of Goldt et al. 2020, https://arxiv.org/abs/1909.11500: X = f(C F/√d), rows of C (p, d) are latent points."""
+    """X = f(C F/√d), rows of C (p, d) are latent points. Goldt et al. 2020, https://arxiv.org/abs/1909.11500."""
     return f(latent @ features / math.sqrt(latent.shape[1]))
 
 

@@ -6,7 +6,7 @@ where the entries of √n W and of b have variance 1. |u| is by how much the net
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,10 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 Draw = Callable[[Generator, tuple[int, ...]], np.ndarray]
-Layers = Iterable[tuple[np.ndarray, np.ndarray]]
+Layers = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
-# -- entries of the weights ----------------------------------------------------------------------------------------------
+# -- entries of the weights --------------------------------------------------------------------------------------------
 
 
 def gaussian(rng: Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -49,7 +49,7 @@ def pruned(share: float) -> Draw:
     return draw
 
 
-# -- networks --------------------------------------------------------------------------------------------------------------
+# -- networks ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -62,22 +62,26 @@ RELU = Activation(lambda h: np.maximum(h, 0), lambda h: h > 0)
 HARD_TANH = Activation(lambda h: np.clip(h, -1, 1), lambda h: np.abs(h) < 1)
 
 
-def layers(rng: Generator, n: int, depth: int, draws: int, weights: Draw = gaussian) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def layers(rng: Generator, n: int, depth: int, draws: int, weights: Draw = gaussian) -> Layers:
     """W (draws, n, n) and b (draws, n, 1) of so many networks of equal widths, layer by layer."""
     for _ in range(depth):
         yield weights(rng, (draws, n, n)) / np.float32(math.sqrt(n)), gaussian(rng, (draws, n, 1))
 
 
 def stretch(
-    through: Layers, start: Float[np.ndarray, "draws 2 n"], sigma_w: Sequence[float], sigma_b: float, activation: Activation = RELU
+    through: Layers,
+    start: Float[np.ndarray, "draws 2 n"],
+    sigma_w: Sequence[float],
+    sigma_b: float,
+    activation: Activation = RELU,
 ) -> Float[np.ndarray, "layers sigmas draws"]:
     """|u| after each layer, |u| = 1 at first; every σ_w goes through the same W.
 
     start   z and u of each network
     """
     scale = np.asarray(sigma_w, dtype=np.float32)
-    z, u = (np.repeat(start[:, i, :, None], len(scale), axis=2).astype(np.float32) for i in range(2))
-    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    z, u = (np.repeat(start.astype(np.float32)[:, i, :, None], len(scale), axis=2) for i in range(2))
+    u = u / np.linalg.norm(u, axis=1, keepdims=True)
     found = [np.ones((len(scale), len(start)))]
     for w, b in through:
         h = scale * (w @ z) + np.float32(sigma_b) * b
@@ -99,7 +103,7 @@ def z_score(samples: np.ndarray, expected: float) -> float:
     return float(abs(samples.mean() - expected) / (samples.std(ddof=1) / math.sqrt(samples.size)))
 
 
-# -- curves ----------------------------------------------------------------------------------------------------------------
+# -- curves ------------------------------------------------------------------------------------------------------------
 
 
 def circle(n: int, points: int) -> Float[np.ndarray, "n points"]:
@@ -123,11 +127,11 @@ def polyline_length(curve: Float[np.ndarray, "*draws n points"]) -> Float[np.nda
     return np.sum(np.linalg.norm(np.diff(curve, axis=-1), axis=-2), axis=-1)
 
 
-# -- the law of one ReLU layer ---------------------------------------------------------------------------------------------
+# -- the law of one ReLU layer -----------------------------------------------------------------------------------------
 
 
 def relu_factor(n: int) -> float:
-    """c_n = E|D g| for g ~ N(0, I/n) and n independent gates D that are open with probability ½: the norm of K ~ Bin(n, ½) Gaussians.
+    """c_n = E|D g| for g ~ N(0, I/n) and n gates D, each open with probability ½: the norm of K ~ Bin(n, ½) Gaussians.
 
     c_n = n^{-1/2} Σ_k C(n, k) 2^{-n} √2 Γ((k + 1)/2) / Γ(k/2)
     """
