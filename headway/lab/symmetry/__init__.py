@@ -10,4 +10,10 @@ ORDER = (
     "conv-shapes",
     "conv-example",
     "conv-probability",
+    "conv-smoothing",
+    "pooling",
+    "invariant-compose",
+    "conv-params",
+    "attention-permutation",
+    "set-graph-equivariance",
 )  # of the lectures

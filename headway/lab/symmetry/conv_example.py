@@ -3,6 +3,7 @@ from typing import Any
 
 from scipy.signal import correlate2d
 
+from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, np, param
 from headway.lab.tools.layers import applied
 from headway.layers.convolutions.boundaries import Boundary, Same, Valid
@@ -85,7 +86,7 @@ def grid(title: str, text: np.ndarray, size: float) -> Panel:
         rows, columns = text.shape
         for (y, x), word in np.ndenumerate(text):
             shade = "#cfe3f1" if (y < 2 and x < 2 and size > 9) or y == x == 0 else "white"
-            axes.add_patch(axes.patch.__class__((x, -y), 1, 1, facecolor=shade, edgecolor="#596675"))
+            axes.add_patch(axes.patch.__class__((x, -y), 1, 1, facecolor=shade, edgecolor=style.SOFT))
             lines = f"{word[:7]}\n{word[7:]}" if len(word) > 1 else word
             axes.text(x + 0.5, 0.5 - y, lines, ha="center", va="center", fontsize=size)
         axes.set(xlim=(-0.05, columns + 0.05), ylim=(0.95 - rows, 1.05), aspect="auto" if size < 10 else "equal")
