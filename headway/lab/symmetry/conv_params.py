@@ -43,7 +43,7 @@ class ConvParams(Experiment):
         pictures = [rng.normal(size=(5, c, side, side)) for side in self.sides]
         one, two, three = (
             np.concatenate([applied(f, x).ravel() for f, x in zip(layers, pictures, strict=True)])
-            for layers in (shared, local, [lambda x, f=f: f(x.flatten(1)) for f in full])
+            for layers in (shared, local, [nn.Sequential(nn.Flatten(), f) for f in full])
         )
         yield close("copied to every place: same outputs", two, one)
         yield close("as one matrix: same outputs", three, one)

@@ -28,8 +28,8 @@ class ConvSmoothing(Experiment):
 
         sup |w_ε ∗ x - x| <= ω_x(ε),      (w ∗ x)' = w' ∗ x,      TV(w ∗ x) <= TV(x),      ||w ∗ x||_p <= ||w||_1 ||x||_p
 
-    Each value becomes a weighted mean of values at most ε away. The derivative may be taken of w alone, so the result is as smooth as w,
-    even where x jumps.
+    Each value becomes a weighted mean of values at most ε away. The derivative may be taken of w alone, so the result is as smooth
+    as w, even where x jumps.
 
     Notes: D. Source: Evans, Partial Differential Equations, appendix C.5; Young 1912, https://doi.org/10.1098/rspa.1912.0086
     Assumes: w is positive, of mass 1 and zero outside of (-ε, ε); for a continuous derivative, w is continuous.
@@ -58,7 +58,8 @@ class ConvSmoothing(Experiment):
         yield at_most("total variation of w ∗ x", after, bounds, rounding=1e-12)
         r, x = self.radii[0], self.signals["walk"]
         slope = np.r_[bump(r), 0] - np.r_[0, bump(r)]  # differences of w
-        yield close("differences of w ∗ x, from those of w", smooth(bump(r), x) - np.roll(smooth(bump(r), x), 1), np.roll(smooth(slope, x), 1))
+        once = smooth(bump(r), x)
+        yield close("differences of w ∗ x, from those of w", once - np.roll(once, 1), np.roll(smooth(slope, x), 1))
         self.bends = np.array([self.bend(bump(r)) for r in self.radii])
         self.lipschitz = np.pi / (2 * (np.array(self.radii) / n) ** 2) / n  # of w, times the distance of two points
         yield at_most("smoothed step: jumps of its derivative", self.bends, self.lipschitz)

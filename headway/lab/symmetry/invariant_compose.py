@@ -20,8 +20,8 @@ class InvariantCompose(Experiment):
 
         F(g x) = g F(x)  and  P(g y) = P(y)   =>   P(F(g x)) = P(F(x)),      R f(x) = (1/|G|) Σ_{g in G} f(g x)
 
-    Each layer hands the group's action on to the next one, and the last one forgets it. The mean R f runs over the same terms for x and for
-    g x. Both hold for shifts of a torus (circular convolutions, global pooling) and for quarter turns (group convolutions).
+    Each layer hands the group's action on to the next one, and the last one forgets it. The mean R f runs over the same terms for
+    x and for g x. Both hold for shifts of a torus (circular convolutions, global pooling) and for quarter turns (group convolutions).
 
     Notes: D. Source: Bronstein, Bruna, Cohen, Velickovic 2021, Geometric deep learning, section 3, https://arxiv.org/abs/2104.13478
     Assumes: every layer is equivariant (so no zeros at the ends); the last one is invariant.

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from math import comb
 
-import torch
+from torch import Tensor
 
 from headway.lab import style
 from headway.lab.kit import (
@@ -18,22 +18,14 @@ from headway.lab.kit import (
     param,
     printed,
 )
-from headway.lab.tools.layers import applied
+from headway.lab.tools.layers import applied, one_filter
 from headway.layers.convolutions.average_pooling import AveragePooling
 from headway.layers.convolutions.boundaries import Circular, Valid
-from headway.layers.convolutions.convolution_2d import Convolution2d, pad_grid
+from headway.layers.convolutions.convolution_2d import pad_grid
 from headway.layers.convolutions.max_pooling import MaxPooling
 
 EXAMPLE = np.array([[1.0, 2, 5, 3], [3, 0, 1, 2], [2, 1, 3, 4], [1, 1, 2, 0]])
 ANSWER = np.array([[3.0, 5], [2, 4]])
-
-
-def filtering(taps: np.ndarray, circle: bool, stride: int) -> Convolution2d:
-    """A layer for one channel with this filter and no bias."""
-    layer = Convolution2d(1, 1, len(taps), Circular() if circle else Valid(), stride).double()
-    layer.weight.data.copy_(torch.from_numpy(taps))
-    layer.bias.data.zero_()
-    return layer
 
 
 def move(x: np.ndarray, step: int) -> np.ndarray:
@@ -45,8 +37,8 @@ class Pooling(Experiment):
 
         Y[k, l] = max X[i, j]   over i = kp, ..., (k + 1)p - 1 and j = lp, ..., (l + 1)p - 1
 
-    Permuting a window changes nothing, a shift by p moves the output by 1, and a shift by 1 moves things into other windows. Blurring before
-    every p-th value is kept makes that change smaller. Average pooling is linear: a convolution with a stride.
+    Permuting a window changes nothing, a shift by p moves the output by 1, and a shift by 1 moves things into other windows. A blur
+    before every p-th value is kept makes that change smaller. Average pooling is linear: a convolution with a stride.
 
     Notes: D. Source: Zhang 2019, Making convolutional networks shift-invariant again, https://arxiv.org/abs/1904.11486
     Assumes: windows of p values side by side; for invariance, a permutation inside the windows or one window for all.
@@ -74,15 +66,16 @@ class Pooling(Experiment):
         yield equal("one window for all: every shift", np.stack(whole), np.stack(whole[:1] * n))
         scaled = [applied(pool, a * self.x) for a in (0, 0.3, 7)]
         yield equal("max(αx) = α max(x), α >= 0", np.stack(scaled), np.stack([a * self.y for a in (0, 0.3, 7)]))
-        found = applied(filtering(np.full((p, p), p**-2.0), False, p), self.x)
+        found = applied(one_filter(np.full((p, p), p**-2.0), Valid(), p), self.x)
         yield close("the average is a convolution with stride p", applied(mean, self.x), found)
         row = np.array([comb(p, k) for k in range(p + 1)]) / 2**p
-        blur, dense = filtering(np.outer(row, row), True, p), MaxPooling(p, 1)
-        kinds = {"max": pool, "average": mean, "max, blurred": lambda x: blur(dense(pad_grid(x, p, Circular())))}
+        blur, dense = one_filter(np.outer(row, row), Circular(), p), MaxPooling(p, 1)
+        kinds: dict[str, Callable[[Tensor], Tensor]] = {}
+        kinds |= {"max": pool, "average": mean, "max, blurred": lambda x: blur(dense(pad_grid(x, p, Circular())))}
         self.changes = {name: np.array([self.change(f, k) for k in range(2 * p + 1)]) for name, f in kinds.items()}
         yield at_most("change under a shift by 1, blurred against not", self.changes["max, blurred"][1], self.changes["max"][1])
 
-    def change(self, pool: Callable[..., torch.Tensor], step: int) -> float:
+    def change(self, pool: Callable[[Tensor], Tensor], step: int) -> float:
         """How far the output is from that of the shifted pictures, in standard deviations of the output."""
         before, after = applied(pool, self.x), applied(pool, move(self.x, step))
         return float(np.sqrt(np.mean((after - before) ** 2)) / before.std())
@@ -97,10 +90,10 @@ class Pooling(Experiment):
         yield printed(equal("a shift by 1 changes nothing", shifted, self.y), "D8")
 
     def plots(self) -> list[Panel]:
-        left = Panel("The largest value of each window", "column", "row").ticks(*[{k: f"{k}" for k in range(4)}] * 2)
+        left = Panel("The largest value of each window", "column", "row").custom(lambda axes: axes.set(xticks=range(4), yticks=range(4)))
         left.image(EXAMPLE, stretch=False, colours="Blues", limits=(0, 9))
         for (i, j), value in np.ndenumerate(EXAMPLE):
             left.note(j - 0.1, i + 0.1, f"{value:g}" + (" ←" if value == ANSWER[i // 2, j // 2] else ""))
-        left.custom(lambda axes: [line(1.5, color=style.INK) for line in (axes.axhline, axes.axvline)])
+        left.custom(lambda axes: axes.axhline(1.5, color=style.INK)).custom(lambda axes: axes.axvline(1.5, color=style.INK))
         right = Panel("Pooling is not invariant to shifts", "shift, pixels", "change of the output, in deviations")
         return [left, right.series(np.arange(2 * self.p + 1), self.changes)]
