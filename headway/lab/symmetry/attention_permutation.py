@@ -6,10 +6,10 @@ import torch
 from scipy.spatial import ConvexHull
 from torch import Tensor, nn
 
+from headway.lab.checks import Check
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed
 from headway.lab.tools.layers import applied, drawn
 from headway.lab.tools.programs import hull_point
-from headway.layers.attention.attend import recorded
 from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block
@@ -43,6 +43,11 @@ class AttentionPermutation(Experiment):
         """F(P X) and P F(X) for every P."""
         return applied(net, self.x[0, self.orders]), applied(net, self.x)[0, self.orders]
 
+    def compare(self, name: str, net: Net, tolerance: float = 1e-10) -> Check:
+        there, back = self.moved(net)
+        self.errors[name] = float(np.abs(there - back).max())
+        return close(f"{name}: F(P X) = P F(X)", there, back, tolerance)
+
     def look(self, x: Tensor, y: Tensor, shift: int = 0) -> Tensor:
         """Cross-attention of x to y, whose keys may stand elsewhere than their values."""
         seen = self.cross.remember(y, None)
@@ -56,22 +61,15 @@ class AttentionPermutation(Experiment):
         sums = {"pre-norm block": PreNorm, "post-norm block": PostNorm}
         blocks = {name: Block(d, Multihead(d, 2), Feedforward(d, 2 * d), made, 0.0) for name, made in sums.items()}
         self.blocks = drawn(nn.Sequential(*blocks.values()), rng)
-        self.errors = {}
-        for name, net in {"attention": self.plain, **blocks}.items():
-            there, back = self.moved(net)
-            self.errors[name] = float(np.abs(there - back).max())
-            row = close(f"{name}: F(P X) = P F(X)", there, back)
-            yield headline(row) if net is self.plain else row
+        self.errors: dict[str, float] = {}
+        yield headline(self.compare("attention", self.plain))
+        for name, block in blocks.items():
+            yield self.compare(name, block)
         there, back = (y.mean(1) for y in self.moved(self.blocks))
         yield close("two blocks and a mean: invariant", there, back)
         self.cross, self.memory = drawn(Cross(d, 2), rng), rng.normal(size=(1, n, d))
         seen = applied(self.look, np.repeat(self.x, len(self.orders), 0), self.memory[0, self.orders])
         yield close("cross-attention: keys and values permuted", seen, np.broadcast_to(seen[:1], seen.shape))
-        with recorded(self.plain) as maps:
-            self.plain(torch.from_numpy(self.x))
-        weights = maps["attend"][0].numpy()
-        rows = np.stack([weights.sum(-1), np.abs(weights).sum(-1)])
-        yield close("weights of a query: they are positive with sum 1", rows, np.ones_like(rows))
         flat = drawn(Multihead(2, 1), rng)
         flat.output.load_state_dict({"weight": torch.eye(2), "bias": torch.zeros(2)})
         points = 2 * rng.normal(size=(1, 8, 2))
@@ -80,15 +78,12 @@ class AttentionPermutation(Experiment):
         yield close("distance of outputs from the hull of the values", gaps, np.zeros(8))
 
     def control(self, rng: Generator) -> Checks:
-        d = 2 * self.width
-        places = Sinusoidal(d).double()(self.tokens)
+        d, places = 2 * self.width, Sinusoidal(2 * self.width).double()(self.tokens)
         turning, causal = (drawn(net, rng) for net in (Multihead(d, 2, position=Rotary), Multihead(d, 2, mask=Causal())))
         whys = ("positions are added", "queries and keys turn with their place", "the mask follows the order")
         nets: dict[str, Net] = {"sinusoidal": lambda x: self.plain(x + places), "rotary": turning, "causal": causal}
         for why, (name, net) in zip(whys, nets.items(), strict=True):
-            there, back = self.moved(net)
-            self.errors[name] = float(np.abs(there - back).max())
-            yield because(why, close(f"{name}: F(P X) = P F(X)", there, back, 1e-3))
+            yield because(why, self.compare(name, net, 1e-3))
         wrong, right = (applied(lambda x, y, k=k: self.look(x, y, k), self.x, self.memory) for k in (1, 0))
         yield because("values stay where they are", close("cross-attention: keys permuted", wrong, right, 1e-3))
         same = {"A13": ("attention", self.plain), "C21": ("one block", self.blocks[0]), "D6": ("two blocks", self.blocks)}
@@ -105,7 +100,6 @@ class AttentionPermutation(Experiment):
         left = Panel("Only what knows the order breaks it", "largest |F(P X) - P F(X)|", "layer", log="x")
         left.points([max(self.errors[k], 1e-17) for k in names], range(len(names)), size=50).ticks(y=dict(enumerate(names)))
         hull = self.values[ConvexHull(self.values).vertices]
-        right = Panel("Outputs lie in the hull of the values", "first entry", "second entry").bound(*np.vstack([hull, hull[:1]]).T)
-        for points, name in ((self.values, "values"), (self.out, "outputs")):
-            right.points(points[:, 0], points[:, 1], name, size=40)
-        return [left, right]
+        right = Panel("Outputs lie in the hull of the values", "first entry", "second entry")
+        right.bound(*np.vstack([hull, hull[:1]]).T).points(self.values[:, 0], self.values[:, 1], "values", size=40)
+        return [left, right.points(self.out[:, 0], self.out[:, 1], "outputs", size=40)]

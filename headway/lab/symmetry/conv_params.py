@@ -13,7 +13,7 @@ def size(module: nn.Module) -> int:
 
 
 class ConvParams(Experiment):
-    """A convolution has k²cd + d parameters however large the picture; without sharing it has HW times as many, without locality (HW)².
+    """A convolution has k²cd + d parameters, however large the picture is: its one filter is used at every place.
 
         convolution: k² c d + d,      locally connected: HW (k² c d + d),      fully connected: (HWc)(HWd) + HWd
 
