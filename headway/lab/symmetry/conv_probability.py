@@ -33,7 +33,7 @@ def add(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def total(p: np.ndarray, n: int) -> np.ndarray:
     """The distribution of a sum of n."""
-    return reduce(add, [p] * n)
+    return reduce(lambda many, one: add(one, many), [p] * n)
 
 
 def distance(p: np.ndarray) -> float:

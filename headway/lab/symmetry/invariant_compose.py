@@ -34,7 +34,7 @@ class InvariantCompose(Experiment):
 
     def stack(self, boundary: Boundary, last: nn.Module, rng: Generator) -> nn.Sequential:
         sizes = [1, *[self.channels] * (self.depth - 1)]
-        layers = [(Convolution2d(c, self.channels, 3, boundary), nn.ReLU()) for c in sizes]
+        layers = [(Convolution2d(c, self.channels, 3, boundary), nn.LeakyReLU()) for c in sizes]
         return drawn(nn.Sequential(*(module for pair in layers for module in pair), last, nn.Flatten()), rng)
 
     def change(self, net: Net) -> np.ndarray:
