@@ -1,10 +1,9 @@
 from scipy.signal import convolve2d
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param
-from headway.lab.tools.layers import applied
+from headway.lab.tools.layers import applied, one_filter
 from headway.layers.convolutions.boundaries import Boundary, Full, Same
 from headway.layers.convolutions.convolution import convolve, correlate
-from headway.layers.convolutions.convolution_2d import Convolution2d
 
 F, H = np.array([1, 2, 3]), np.array([1, 0, 0])
 
@@ -13,10 +12,7 @@ def times(f: np.ndarray, h: np.ndarray, boundary: Boundary | None = None) -> np.
     """f ∗ h of integers; of pictures through the layer, with the filter turned around."""
     if f.ndim == 1:
         return applied(lambda a, b: convolve(a, b, boundary or Full()), f, h)
-    layer = Convolution2d(1, 1, len(f), Full()).double()
-    layer.bias.data.zero_()
-    layer.weight.data.copy_(layer.weight.new_tensor(f[::-1, ::-1].copy()))
-    return np.rint(applied(layer, h[None, None].astype(float))[0, 0]).astype(int)
+    return applied(one_filter(f[::-1, ::-1], Full()), h[None, None].astype(float))[0, 0].astype(int)
 
 
 def slide(f: np.ndarray, h: np.ndarray) -> np.ndarray:

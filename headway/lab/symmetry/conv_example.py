@@ -3,10 +3,11 @@ from typing import Any
 
 from scipy.signal import correlate2d
 
+from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, np, param
-from headway.lab.tools.layers import applied
+from headway.lab.tools.layers import applied, one_filter
 from headway.layers.convolutions.boundaries import Boundary, Same, Valid
-from headway.layers.convolutions.convolution_2d import Convolution2d, by_fft_2d, toeplitz_2d
+from headway.layers.convolutions.convolution_2d import by_fft_2d, toeplitz_2d
 
 LETTERS, TAPS = np.array(list("abcdefghijkl")).reshape(4, 3), np.array(list("αβγδ")).reshape(2, 2)
 NOTES = np.array([["aα + bβ + dγ + eδ", "bα + cβ + eγ + fδ"],
@@ -14,19 +15,11 @@ NOTES = np.array([["aα + bβ + dγ + eδ", "bα + cβ + eγ + fδ"],
                   ["gα + hβ + jγ + kδ", "hα + iβ + kγ + lδ"]])  # fmt: skip
 
 
-def layer(w: np.ndarray, boundary: Boundary) -> Convolution2d:
-    """The layer of the package with this filter and no bias."""
-    made = Convolution2d(1, 1, len(w), boundary).double()
-    made.weight.data.copy_(made.weight.new_tensor(w.tolist()))
-    made.bias.data.zero_()
-    return made
-
-
 def coefficients(boundary: Boundary, flip: bool = False) -> np.ndarray:
     """C[y, x, p, q]: how often pixel p times tap q is in output (y, x), from a picture and a filter with a single 1 each."""
     pictures = np.eye(12).reshape(12, 1, 4, 3)
     taps = [tap.reshape(2, 2)[::-1, ::-1] if flip else tap.reshape(2, 2) for tap in np.eye(4)]
-    return np.stack([applied(layer(tap, boundary), pictures)[:, 0] for tap in taps]).transpose(2, 3, 1, 0)
+    return np.stack([applied(one_filter(tap, boundary), pictures)[:, 0] for tap in taps]).transpose(2, 3, 1, 0)
 
 
 def formulas(c: np.ndarray) -> np.ndarray:
@@ -39,10 +32,10 @@ def formulas(c: np.ndarray) -> np.ndarray:
 class ConvExample(Experiment):
     """The worked example of the notes: a picture of 4 x 3 pixels and a filter of 2 x 2 give 3 x 2 sums of four products.
 
-        [a b c; d e f; g h i; j k l]  and  [α β; γ δ]   ->   [aα + bβ + dγ + eδ,  bα + cβ + eγ + fδ;  dα + eβ + gγ + hδ,  ...]
+        [a b c; d e f; g h i; j k l]  and  [α β; γ δ]   ->   [aα + bβ + dγ + eδ,  bα + cβ + eγ + fδ;  dα + ...]
 
-    The filter is laid on the picture as it is, at every place where it fits: the valid cross-correlation. The output is linear in the picture
-    and in the filter, so the letters can be read off a layer from pictures and filters that hold a single 1.
+    The filter is laid on the picture as it is, at every place where it fits: the valid cross-correlation. The output is linear in
+    the picture and in the filter, so the letters can be read off a layer from pictures and filters that hold a single 1.
 
     Notes: D. Source: Goodfellow, Bengio, Courville, Deep Learning, figure 9.1, https://www.deeplearningbook.org/contents/convnets.html
     Assumes: the filter is not turned around; it stays inside the picture.
@@ -60,13 +53,14 @@ class ConvExample(Experiment):
         images = rng.integers(-self.largest, self.largest + 1, (self.trials, 4, 3)).astype(float)
         filters = rng.integers(-self.largest, self.largest + 1, (self.trials, 2, 2)).astype(float)
         pairs = list(zip(images, filters, strict=True))
-        found = np.stack([applied(layer(w, Valid()), x[None, None])[0, 0] for x, w in pairs])
-        yield equal("integers put for letters", found, np.einsum("yxpq,tp,tq->tyx", C, images.reshape(-1, 12), filters.reshape(-1, 4)))
+        found = np.stack([applied(one_filter(w, Valid()), x[None, None])[0, 0] for x, w in pairs])
+        sums = np.einsum("yxpq,tp,tq->tyx", C, images.reshape(-1, 12), filters.reshape(-1, 4))
+        yield equal("integers put for letters", found, sums)
         yield equal("correlate2d of scipy", found, np.stack([correlate2d(x, w, "valid") for x, w in pairs]))
         through = np.stack([applied(lambda a, b: by_fft_2d(a, b, Valid()), x, w) for x, w in pairs])
         yield close("by Fourier transforms", through, found)
         T = [applied(lambda b: toeplitz_2d(b, (4, 3), Valid()), w) for _, w in pairs]
-        yield equal("by a matrix", np.stack([M @ x.ravel() for M, (x, _) in zip(T, pairs, strict=True)]), found.reshape(-1, 6))
+        yield equal("by a matrix", np.einsum("tij,tj->ti", T, images.reshape(-1, 12)), found.reshape(-1, 6))
 
     def control(self, rng: Generator) -> Checks:
         turned = formulas(coefficients(Valid(), flip=True))
@@ -85,7 +79,7 @@ def grid(title: str, text: np.ndarray, size: float) -> Panel:
         rows, columns = text.shape
         for (y, x), word in np.ndenumerate(text):
             shade = "#cfe3f1" if (y < 2 and x < 2 and size > 9) or y == x == 0 else "white"
-            axes.add_patch(axes.patch.__class__((x, -y), 1, 1, facecolor=shade, edgecolor="#596675"))
+            axes.add_patch(axes.patch.__class__((x, -y), 1, 1, facecolor=shade, edgecolor=style.SOFT))
             lines = f"{word[:7]}\n{word[7:]}" if len(word) > 1 else word
             axes.text(x + 0.5, 0.5 - y, lines, ha="center", va="center", fontsize=size)
         axes.set(xlim=(-0.05, columns + 0.05), ylim=(0.95 - rows, 1.05), aspect="auto" if size < 10 else "equal")

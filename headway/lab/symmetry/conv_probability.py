@@ -4,7 +4,21 @@ from itertools import product
 
 from scipy.special import ndtr
 
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    close,
+    equal,
+    headline,
+    np,
+    param,
+    share_is,
+    slope,
+)
 from headway.lab.tools.layers import applied
 from headway.layers.convolutions.boundaries import Full
 from headway.layers.convolutions.convolution import convolve
@@ -19,7 +33,7 @@ def add(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def total(p: np.ndarray, n: int) -> np.ndarray:
     """The distribution of a sum of n."""
-    return reduce(add, [p] * n)
+    return reduce(lambda many, one: add(one, many), [p] * n)
 
 
 def distance(p: np.ndarray) -> float:

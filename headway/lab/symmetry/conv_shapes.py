@@ -30,7 +30,7 @@ class ConvShapes(Experiment):
         one, zero = np.arange(1, self.most + 1), np.arange(self.most + 1)
         n, m, s, p, r = (grid.ravel() for grid in np.meshgrid(one, one, one, zero, one))
         length, reach = n + 2 * p, r * (m - 1)
-        self.count = sum((k * s + reach < length).astype(int) for k in range(3 * self.most))  # places 0, s, 2s, ...
+        self.count = np.sum([k * s + reach < length for k in range(3 * self.most)], 0)  # places 0, s, 2s, ...
         self.formula, self.fits = (length - reach - 1) // s + 1, reach < length
         yield headline(equal("places, counted one by one", self.count[self.fits], self.formula[self.fits]))
         some = rng.choice(np.flatnonzero(self.fits), self.layers)
@@ -38,7 +38,8 @@ class ConvShapes(Experiment):
         yield equal("outputs of conv1d in torch", np.array(shapes), self.formula[some])
         cases = [(a, b) for a in one.tolist() for b in one.tolist() if b <= a]
         outputs = np.array([[boundary.outputs(a, b) for a, b in cases] for boundary in BOUNDARIES])
-        yield equal("five boundaries: their rules", outputs, np.array([[rule(a, b) for a, b in cases] for rule in BOUNDARIES.values()]))
+        rules = [[rule(a, b) for a, b in cases] for rule in BOUNDARIES.values()]
+        yield equal("five boundaries: their rules", outputs, np.array(rules))
         found, told = [], []
         for boundary in BOUNDARIES:
             for a, b in cases:

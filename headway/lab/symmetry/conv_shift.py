@@ -29,7 +29,7 @@ class ConvShift(Experiment):
 
     def stack(self, boundary: Boundary, rng: Generator, bias: float = 1.0) -> nn.Sequential:
         sizes = [1, *[self.channels] * (self.depth - 1)]
-        layers = [(Convolution(c, self.channels, self.kernel, boundary), nn.ReLU()) for c in sizes]
+        layers = [(Convolution(c, self.channels, self.kernel, boundary), nn.LeakyReLU()) for c in sizes]
         return drawn(nn.Sequential(*(module for pair in layers for module in pair)), rng, bias)
 
     def measure(self, rng: Generator) -> Checks:

@@ -24,8 +24,8 @@ class ConvVsXcorr(Experiment):
 
         (h ⋆ f)[u] = Σ_t h[t] f[u + t] = (h̄ ∗ f)[u],      h̄[t] = h[-t]
 
-    What is called a convolution in libraries is h ⋆ f. Gradient descent that starts from h̄ in one and from h in the other goes the same way
-    in mirrored coordinates, step by step.
+    What is called a convolution in libraries is h ⋆ f. Gradient descent that starts from h̄ in one and from h in the other goes the
+    same way in mirrored coordinates, step by step.
 
     Notes: C, D. Source: Goodfellow, Bengio, Courville, Deep Learning, section 9.1, https://www.deeplearningbook.org/contents/convnets.html
     Assumes: the filter is turned around (correlation alone is not commutative); training starts from mirrored filters.
@@ -34,7 +34,7 @@ class ConvVsXcorr(Experiment):
 
     n = param(24, "positions of the signals", least=16, most=256)
     m = param(5, "taps of the filters", least=2, most=8)
-    steps = param(80, "of gradient descent", least=60, most=500)
+    steps = param(60, "of gradient descent", least=60, most=500)
     rate = param(0.2, "length of a step", least=0.15, most=0.25)
 
     def fit(self, layer: nn.Module, start: np.ndarray) -> tuple[list[float], np.ndarray]:
@@ -49,19 +49,20 @@ class ConvVsXcorr(Experiment):
             gradients = torch.autograd.grad(loss, list(layer.parameters()))
             with torch.no_grad():
                 for p, g in zip(layer.parameters(), gradients, strict=True):
-                    p -= self.rate * g
+                    p.sub_(self.rate * g)
             losses.append(loss.item())
         return losses, layer.get_parameter("weight").detach().numpy()[0, 0]
 
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m
-        self.f, self.h, even = rng.normal(size=(3, n)), rng.normal(size=m), np.convolve(np.arange(1.0, m + 1), np.arange(m, 0.0, -1))
+        self.f, self.h = rng.normal(size=(3, n)), rng.normal(size=m)
+        even = np.convolve(self.h, self.h[::-1])
         slid = applied(lambda a, b: correlate(a, b, Full()), self.h, self.f)
         turned = np.stack([np.convolve(self.h[::-1], f) for f in self.f])
         yield headline(close("h ⋆ f = h̄ ∗ f", slid, turned))
         yield close("h ⋆ f as scipy has it", slid, np.stack([reference(f, self.h, method="direct") for f in self.f]))
-        both = [applied(lambda a, b, op=op: op(a, b, Full()), even, self.f) for op in (correlate, convolve)]
-        yield close("a symmetric filter: h ⋆ f = h ∗ f", *both)
+        one, two = (applied(lambda a, b, op=op: op(a, b, Full()), even, self.f) for op in (correlate, convolve))
+        yield close("a symmetric filter: h ⋆ f = h ∗ f", one, two)
         self.teacher, start = np.linspace(-1, 1, m) ** 3 + 0.5, rng.normal(size=m)
         self.x = torch.from_numpy(rng.normal(size=(64, n, 1)))
         self.y = correlate(torch.from_numpy(self.teacher), self.x[..., 0], Valid())[..., None]

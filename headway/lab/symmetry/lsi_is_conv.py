@@ -28,7 +28,7 @@ class LsiIsConv(Experiment):
 
         M S = S M   <=>   M = Σ_k h_k S^k,   h = M e_0,      and then   F M F^{-1} = diag(F h)
 
-    Because e_k = S^k e_0, the answer M e_k = S^k M e_0 to every impulse is the first one, shifted. Of the n² numbers of a matrix n are free.
+    Because e_k = S^k e_0, the answer M e_k = S^k M e_0 to every impulse is the first one, shifted. Of n² numbers n are free.
 
     Notes: C. Source: Davis, Circulant Matrices, 1979, theorem 3.1.1, https://archive.org/details/circulantmatrice0000davi
     Assumes: the map is linear; it commutes with shifts; signals are periodic (or square summable, where the kernel is a sequence).
@@ -58,9 +58,9 @@ class LsiIsConv(Experiment):
         F = np.fft.fft(np.eye(n))
         waves = F @ self.P @ np.linalg.inv(F) - np.diag(np.fft.fft(self.P[:, 0]))
         yield close("F M F⁻¹ is diag(F h)", np.abs(waves), np.zeros((n, n)))
-        sizes = np.arange(3, self.dimension + 1)
+        sizes = range(3, self.dimension + 1)
         ranks = [np.linalg.matrix_rank(np.kron(np.eye(k), shift(k)) - np.kron(shift(k).T, np.eye(k))) for k in sizes]
-        yield equal("equations in MS = SM: n² - n", np.array(ranks), sizes**2 - sizes)
+        yield equal("equations in MS = SM: n² - n", np.array(ranks), [k * k - k for k in sizes])
         yield close("a black box of two layers, from one impulse", *self.surprise(self.network(Circular(), rng), rng))
         taps = rng.normal(size=self.kernel)
         found = applied(lambda w: toeplitz(w, n, Circular()), taps)

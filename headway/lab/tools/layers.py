@@ -7,6 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from headway.layers.convolutions.boundaries import Boundary
+from headway.layers.convolutions.convolution_2d import Convolution2d
+
 M = TypeVar("M", bound=nn.Module)
 
 
@@ -24,3 +27,12 @@ def applied(function: Callable[..., Tensor], *arrays: np.ndarray) -> np.ndarray:
     """What the function gives for these arrays, without gradients."""
     with torch.no_grad():
         return np.asarray(function(*(torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)))
+
+
+def one_filter(taps: np.ndarray, boundary: Boundary, stride: int = 1) -> Convolution2d:
+    """The layer for pictures of one channel that slides this filter, without a bias."""
+    layer = Convolution2d(1, 1, len(taps), boundary, stride).double()
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(np.array(taps, dtype=float)))
+        layer.bias.zero_()
+    return layer

@@ -1,0 +1,105 @@
+import dataclasses
+from collections.abc import Callable
+from itertools import permutations
+
+import torch
+from scipy.spatial import ConvexHull
+from torch import Tensor, nn
+
+from headway.lab.checks import Check
+from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed
+from headway.lab.tools.layers import applied, drawn
+from headway.lab.tools.programs import hull_point
+from headway.layers.attention.cross import Cross
+from headway.layers.attention.multihead import Multihead
+from headway.layers.block import Block
+from headway.layers.connections.post_norm import PostNorm
+from headway.layers.connections.pre_norm import PreNorm
+from headway.layers.feedforward import Feedforward
+from headway.layers.masks import Causal
+from headway.layers.positions.rotary import Rotary
+from headway.layers.positions.sinusoidal import Sinusoidal
+
+Net = Callable[[Tensor], Tensor]
+
+
+class AttentionPermutation(Experiment):
+    """Self-attention permutes its outputs as its inputs are permuted; each output is a weighted mean of values.
+
+        Attn(P X) = P Attn(X),      out_t = Σ_s a_ts v_s,   a_ts >= 0,   Σ_s a_ts = 1
+
+    A score depends on the two tokens alone, and a sum over keys does not know their order. Feed-forward networks, norms and
+    residuals treat each token by itself, so whole blocks are equivariant; their mean is invariant. Positions and masks tell the order.
+
+    Notes: A, B, C, D. Source: Lee et al. 2019, Set Transformer, property 1, https://arxiv.org/abs/1810.00825
+    Assumes: no positions and no mask; keys and values are permuted together.
+    Also: permutation equivariance of attention; attention is order-equivariant; convex hull of values.
+    """
+
+    tokens = param(5, "all of whose orders are tried", least=3, most=6, small=4)
+    width = param(4, "of each of two heads", least=2, most=32)
+
+    def moved(self, net: Net) -> tuple[np.ndarray, np.ndarray]:
+        """F(P X) and P F(X) for every P."""
+        return applied(net, self.x[0, self.orders]), applied(net, self.x)[0, self.orders]
+
+    def compare(self, name: str, net: Net, tolerance: float = 1e-10) -> Check:
+        there, back = self.moved(net)
+        self.errors[name] = float(np.abs(there - back).max())
+        return close(f"{name}: F(P X) = P F(X)", there, back, tolerance)
+
+    def look(self, x: Tensor, y: Tensor, shift: int = 0) -> Tensor:
+        """Cross-attention of x to y, whose keys may stand elsewhere than their values."""
+        seen = self.cross.remember(y, None)
+        return self.cross(x, dataclasses.replace(seen, k=seen.k.roll(shift, 2)))
+
+    def measure(self, rng: Generator) -> Checks:
+        n, d = self.tokens, 2 * self.width
+        self.orders = np.array(list(permutations(range(n))))
+        self.x = rng.normal(size=(1, n, d))
+        self.plain = drawn(Multihead(d, 2), rng)
+        sums = {"pre-norm block": PreNorm, "post-norm block": PostNorm}
+        blocks = {name: Block(d, Multihead(d, 2), Feedforward(d, 2 * d), made, 0.0) for name, made in sums.items()}
+        self.blocks = drawn(nn.Sequential(*blocks.values()), rng)
+        self.errors: dict[str, float] = {}
+        yield headline(self.compare("attention", self.plain))
+        for name, block in blocks.items():
+            yield self.compare(name, block)
+        there, back = (y.mean(1) for y in self.moved(self.blocks))
+        yield close("two blocks and a mean: invariant", there, back)
+        self.cross, self.memory = drawn(Cross(d, 2), rng), rng.normal(size=(1, n, d))
+        seen = applied(self.look, np.repeat(self.x, len(self.orders), 0), self.memory[0, self.orders])
+        yield close("cross-attention: keys and values permuted", seen, np.broadcast_to(seen[:1], seen.shape))
+        flat = drawn(Multihead(2, 1), rng)
+        flat.output.load_state_dict({"weight": torch.eye(2), "bias": torch.zeros(2)})
+        points = 2 * rng.normal(size=(1, 8, 2))
+        self.values, self.out = applied(flat.project, points)[0, :, 4:], applied(flat, points)[0]
+        gaps = [np.linalg.norm(hull_point(self.values - out)[0]) for out in self.out]
+        yield close("distance of outputs from the hull of the values", gaps, np.zeros(8))
+
+    def control(self, rng: Generator) -> Checks:
+        d, places = 2 * self.width, Sinusoidal(2 * self.width).double()(self.tokens)
+        turning, causal = (drawn(net, rng) for net in (Multihead(d, 2, position=Rotary), Multihead(d, 2, mask=Causal())))
+        whys = ("positions are added", "queries and keys turn with their place", "the mask follows the order")
+        nets: dict[str, Net] = {"sinusoidal": lambda x: self.plain(x + places), "rotary": turning, "causal": causal}
+        for why, (name, net) in zip(whys, nets.items(), strict=True):
+            yield because(why, self.compare(name, net, 1e-3))
+        wrong, right = (applied(lambda x, y, k=k: self.look(x, y, k), self.x, self.memory) for k in (1, 0))
+        yield because("values stay where they are", close("cross-attention: keys permuted", wrong, right, 1e-3))
+        same = {"A13": ("attention", self.plain), "C21": ("one block", self.blocks[0]), "D6": ("two blocks", self.blocks)}
+        for erratum, (name, layer) in same.items():
+            y = applied(layer, self.x[0, self.orders])
+            yield printed(close(f"{name}: F(P X) = F(X)", y, np.broadcast_to(y[:1], y.shape), 1e-3), erratum)
+        yield printed(close("out_t = Σ_s a_ts v_t", self.values, self.out, 1e-3), "C20")
+        mixing = torch.from_numpy(rng.normal(size=(self.tokens, self.tokens)))
+        there, back = self.moved(lambda x: mixing @ self.plain(x))
+        yield printed(close("W_O H: permuted as the inputs", there, back, 1e-3), "B10")
+
+    def plots(self) -> list[Panel]:
+        names = list(self.errors)
+        left = Panel("Only what knows the order breaks it", "largest |F(P X) - P F(X)|", "layer", log="x")
+        left.points([max(self.errors[k], 1e-17) for k in names], range(len(names)), size=50).ticks(y=dict(enumerate(names)))
+        hull = self.values[ConvexHull(self.values).vertices]
+        right = Panel("Outputs lie in the hull of the values", "first entry", "second entry")
+        right.bound(*np.vstack([hull, hull[:1]]).T).points(self.values[:, 0], self.values[:, 1], "values", size=40)
+        return [left, right.points(self.out[:, 0], self.out[:, 1], "outputs", size=40)]
