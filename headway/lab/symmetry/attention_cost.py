@@ -26,7 +26,7 @@ class AttentionCost(Experiment):
     """
 
     cost = "M"
-    lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(64, 128, 256, 512))
+    lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(32, 64, 128, 256))
     widths = param((64, 128, 256, 512), "widths d, multiples of 4", least=8, most=4096, count=2)
 
     def conditions(self) -> list[tuple[bool, str]]:
@@ -86,9 +86,9 @@ class AttentionCost(Experiment):
         left = Panel("Attention is cheaper below the line n = d", "log₂ d", "log₂ n")
         x, y = np.log2(self.widths), np.log2(self.lengths)
         mesh = np.log2(self.core / self.recurrent)
-        left.custom(lambda a: a.figure.colorbar(a.pcolormesh(x, y, mesh, cmap="RdBu_r", vmin=-5, vmax=5), ax=a, label="log₂ of attention / recurrence"))
-        low, high = max(x[0], y[0]), min(x[-1], y[-1])
-        left.target([low, high], [low, high])
+        left.image(mesh, (x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5), "RdBu_r", "log₂ (attention / recurrence)", (-5, 5))
+        low, high = max(x[0], y[0]) - 0.5, min(x[-1], y[-1]) + 0.5
+        left.target([low, high], [low, high], "n = d")
         right = Panel("With a cache a token costs O(n)", "positions n", "multiply-adds", log="xy")
         right.series(self.lengths, self.token, "a token, cached").control(self.lengths, self.core[:, 0], "a token, nothing cached")
         return [left, right.series(self.lengths, self.recurrent[:, 0] / np.array(self.lengths), "a step of a recurrence")]

@@ -74,10 +74,12 @@ class PosencRotation(Experiment):
 
     def plots(self) -> list[Panel]:
         shown = min(100, self.n)
-        one = Panel("Each pair of columns turns at its own speed", "column", "position").image(self.pe[:shown], colours="RdBu", scale="value")
+        one = Panel("Each pair of columns turns at its own speed", "column", "position")
+        one.image(self.pe[:shown], colours="RdBu", scale="value")
         two = Panel("Similarity depends on the distance only", "position q", "position p")
         two.image(self.gram[:shown, :shown], scale="PE(p)·PE(q)", stretch=False)
-        three = Panel("and is largest at 0", "distance p - q", "PE(p)·PE(q)").curve(self.lags[:shown], self.gram[0, :shown], "ω = 10000^(-2i/d)")
+        three = Panel("and is largest at 0", "distance p - q", "PE(p)·PE(q)")
+        three.curve(self.lags[:shown], self.gram[0, :shown], "ω = 10000^(-2i/d)")
         return [one, two, three.control(self.lags[:shown], (self.wrong @ self.wrong.T)[0, :shown], "as printed in C")]
 
 
