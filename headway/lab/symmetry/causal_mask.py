@@ -68,9 +68,9 @@ class CausalMask(Experiment):
         yield because("weights of the future are set to 0 after the softmax, which has counted them", check)
 
     def plots(self) -> list[Panel]:
-        titles = ("The causal mask hides the future", "The printed mask hides the past", "Masked too late, the future leaks")
+        titles = ("No output sees its future", "As printed: only the future", "Masked after the softmax")
         shown = [np.where(seen > 0, np.log10(seen + 1e-300), np.nan) for seen in self.seen.values()]
         return [
-            Panel(title, "input s", "output t").image(z, scale="log₁₀ max |∂out/∂x|", stretch=False)
-            for title, z in zip(titles, shown, strict=True)
+            Panel(title, "input s", "output t").image(z, scale="log₁₀ max |∂out_t/∂x_s|" * (k == 2), limits=(-3, 0))
+            for k, (title, z) in enumerate(zip(titles, shown, strict=True))
         ]

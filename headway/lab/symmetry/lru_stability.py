@@ -93,8 +93,8 @@ class LRUStability(Experiment):
 
     def plots(self) -> list[Panel]:
         shown = self.first[:1000]
-        one = Panel("λ begins uniformly on the disk", "Re λ", "Im λ").points(shown.real, shown.imag, "LRU", size=5)
-        two = Panel("Impulse responses: decay, rest, growth", "t", "|z_t|", log="y")
+        one = Panel("λ at the beginning", "Re λ", "Im λ").points(shown.real, shown.imag, size=5)
+        two = Panel("Impulse responses", "t", "|z_t|", log="y")
         two.curve(self.t, dict(zip(("|λ| = 0.97", "|λ| = 1", "|λ| = 1.01"), self.response.T, strict=True)))
         inside = (self.nu > -8) & (self.nu < 2)
         three = Panel("ν sets the memory", "ν", "memory -1/log |λ| (positions)", log="y")

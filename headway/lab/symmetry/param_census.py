@@ -76,8 +76,8 @@ class ParamCensus(Experiment):
         yield printed(check, "B11")
 
     def plots(self) -> list[Panel]:
-        left = Panel("Counted sizes are the printed ones", "printed (millions)", "counted (millions)", log="xy")
-        left.target(self.printed, self.printed, "equal").series(self.printed, self.counted / 1e6, "all parameters")
-        left.control(self.printed, self.blocks / 1e6, "12Ld² alone")
+        left = Panel("Counted sizes are the printed ones", "printed (millions)", "counted / printed", log="x").level(1)
+        left.series(self.printed, self.counted / 1e6 / self.printed, "all parameters")
+        left.control(self.printed, self.blocks / 1e6 / self.printed, "12Ld² alone")
         right = Panel("Embeddings matter in small models", "printed (millions)", "share of the embedding (%)", log="x")
         return [left, right.series(self.printed, 100 * self.embedded, "Vd / N")]

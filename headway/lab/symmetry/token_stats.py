@@ -91,7 +91,7 @@ class TokenStats(Experiment):
     def plots(self) -> list[Panel]:
         names = ("[MASK]", "another word", "unchanged")
         left = Panel("What happens to 15 % of the words", "fate of a chosen word", "share of all words (%)")
-        left.bars(names, 100 * self.found, "measured")
+        left.bars(names, 100 * self.found)
         right = Panel("Tokens get longer with the vocabulary", "tokens in the vocabulary", "length of a token", log="x")
         right.series(self.sizes, self.letters, "characters").series(self.sizes, self.shares, "words")
         return [left, right.level(4, "4 characters").level(0.75, "¾ of a word")]

@@ -80,9 +80,9 @@ class UnitNormQK(Experiment):
         yield because("queries and keys are not normalised", check)
 
     def plots(self) -> list[Panel]:
-        names = ("Unit length, 1/√d: nothing is selected", "Unit length, scale √d: QK-norm", "q·k/√d without a norm")
+        names = ("Unit length, scale 1/√d", "Unit length, scale √d", "Any length, scale 1/√d")
         top = float(max(a.max() for a in self.maps))
         return [
-            Panel(name, "key", "query").image(a, scale="weight", limits=(0, top), stretch=False)
-            for name, a in zip(names, self.maps, strict=True)
+            Panel(name, "key", "query").image(a, scale="weight" * (k == 2), limits=(0, top))
+            for k, (name, a) in enumerate(zip(names, self.maps, strict=True))
         ]

@@ -57,10 +57,14 @@ def stepwise(layer: Any, x: Tensor) -> np.ndarray:
     return np.stack(found)
 
 
-def multiply_adds(call: Callable[[], object]) -> int:
-    """Multiply-adds of all matrix products of a call, as torch's own counter finds them (it counts two operations for each)."""
+def multiply_adds(call: Callable[..., object], *shapes: tuple[int, ...]) -> int:
+    """Multiply-adds of all matrix products of a call with tensors of these shapes, as torch's own counter finds them.
+
+    It counts two operations for each. Nothing is computed where the device is "meta".
+    """
+    x = [torch.empty(shape) for shape in shapes]
     with FlopCounterMode(display=False) as counter:
-        call()
+        call(*x)
     return counter.get_total_flops() // 2
 
 
