@@ -103,5 +103,5 @@ class BPTTCheck(Experiment):
     def plots(self) -> list[Panel]:
         panel = Panel("A contractive network forgives truncation", "window w", "|gradient missed| / |gradient|", log="y")
         size, w = np.linalg.norm(self.grad), self.windows
-        panel.bound(w, self.bounds / size, "bound").series(w, self.missed / size, f"σ₁ = {self.sigma:g}")
+        panel.bound(w, np.array(self.bounds) / size, "bound").series(w, np.array(self.missed) / size, f"σ₁ = {self.sigma:g}")
         return [panel.control(w, self.open, "σ₁ = 1.1")]
