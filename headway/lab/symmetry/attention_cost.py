@@ -26,7 +26,7 @@ class AttentionCost(Experiment):
     """
 
     cost = "M"
-    lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(64, 128, 256, 512))
+    lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(32, 64, 128, 256))
     widths = param((64, 128, 256, 512), "widths d, multiples of 4", least=8, most=4096, count=2)
 
     def conditions(self) -> list[tuple[bool, str]]:
@@ -35,10 +35,10 @@ class AttentionCost(Experiment):
     def count(self, n: int, d: int) -> tuple[int, int, int, int]:
         """A self-attention, all steps of an Elman network, the weights that are held, and one cached step after n - 1 others."""
         with torch.device("meta"):  # shapes without numbers
-            layer, cell, x = Multihead(d, HEADS, Causal()), Elman(d, d), torch.empty(1, n, d)
+            layer, cell = Multihead(d, HEADS, Causal()), Elman(d, d)
             with recorded(layer) as maps:
-                whole = multiply_adds(lambda: layer(x))
-            step = multiply_adds(lambda: cell.step(x[:, 0], cell.start(1)))
+                whole = multiply_adds(layer, (1, n, d))
+            step = multiply_adds(lambda x: cell.step(x, cell.start(1)), (1, d))
         return whole, n * step, next(iter(maps.values()))[0].numel(), self.generate(n, d)
 
     def generate(self, n: int, d: int, tokens: int = 1) -> int:
@@ -67,7 +67,7 @@ class AttentionCost(Experiment):
         yield equal("a generated token, cached: 4d² + 2nd", self.step, 4 * d**2 + 2 * n * d)
         self.token = self.step[:, 0] - 4 * self.widths[0] ** 2
         yield slope("cost of a token between positions, in n", self.lengths, self.token, 1, 1e-9)
-        small = min(self.lengths)
+        small = min(64, *self.lengths)
         d0, total = self.widths[0], self.generate(small, self.widths[0], small)
         yield equal(f"{small} tokens generated: 4nd² + n(n + 1)d", total, 4 * small * d0**2 + small * (small + 1) * d0)
 
@@ -77,7 +77,7 @@ class AttentionCost(Experiment):
         yield because("nothing is cached: the prefix is read again for each token", check)
         with torch.device("meta"):
             d, layer = self.widths[0], LinearAttention(self.widths[0], HEADS)
-            few = [multiply_adds(lambda n=n: layer(torch.empty(1, n, d))) - 4 * n * d**2 for n in self.lengths]  # type: ignore[misc]
+            few = [multiply_adds(layer, (1, n, d)) - 4 * n * d**2 for n in self.lengths]
         check = slope("linear attention between positions, in n", self.lengths, few, 2, 0.15)
         yield because("no weights of pairs are written out", check)
         yield printed(slope("cost of a generated token grows like n²", self.lengths, self.token, 2, 0.15), "C24")
@@ -86,9 +86,9 @@ class AttentionCost(Experiment):
         left = Panel("Attention is cheaper below the line n = d", "log₂ d", "log₂ n")
         x, y = np.log2(self.widths), np.log2(self.lengths)
         mesh = np.log2(self.core / self.recurrent)
-        left.custom(lambda a: a.figure.colorbar(a.pcolormesh(x, y, mesh, cmap="RdBu_r", vmin=-5, vmax=5), ax=a, label="log₂ of attention / recurrence"))
-        low, high = max(x[0], y[0]), min(x[-1], y[-1])
-        left.target([low, high], [low, high])
+        left.image(mesh, (x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5), "RdBu_r", "log₂ (attention / recurrence)", (-5, 5))
+        low, high = max(x[0], y[0]) - 0.5, min(x[-1], y[-1]) + 0.5
+        left.target([low, high], [low, high], "n = d")
         right = Panel("With a cache a token costs O(n)", "positions n", "multiply-adds", log="xy")
         right.series(self.lengths, self.token, "a token, cached").control(self.lengths, self.core[:, 0], "a token, nothing cached")
         return [left, right.series(self.lengths, self.recurrent[:, 0] / np.array(self.lengths), "a step of a recurrence")]

@@ -1,9 +1,10 @@
+import copy
+
 import torch
-from torch.func import functional_call
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
 from headway.lab.tools.differences import complex_step
-from headway.lab.tools.layers64 import built, normal, tensor
+from headway.lab.tools.layers64 import built, normal
 from headway.layers.recurrences.elman import Elman
 
 
@@ -62,38 +63,41 @@ class BPTTCheck(Experiment):
         wx, y = cell.input(self.x).detach().numpy() + cell.hidden.bias.detach().numpy(), self.y.numpy()
 
         def value(flat: np.ndarray) -> np.ndarray:
-            W, state, total = flat.reshape(*flat.shape[:-1], m, m), np.zeros((*flat.shape[:-1], m), dtype=complex), np.zeros(flat.shape[:-1], dtype=complex)
+            W, state, total = flat.reshape(*flat.shape[:-1], m, m), np.zeros((*flat.shape[:-1], m)), 0.0
             for t in range(T):
                 state = np.tanh(wx[t] + (W @ state[..., None])[..., 0])
-                total = total + ((state - y[t]) ** 2).sum(-1) / 2
-            return total[..., None]
+                total = total + ((state - y[t]) ** 2).sum(-1, keepdims=True) / 2
+            return np.asarray(total)
 
-        yield close("and the derivative by a complex step", complex_step(value, U.ravel())[0].reshape(m, m), self.grad, 1e-10)
-        copies, state, total = [cell.hidden.weight.detach().clone().requires_grad_(True) for _ in range(T)], torch.zeros(1, m).double(), torch.zeros(()).double()
-        for t, copy in enumerate(copies):
-            state = functional_call(Stepping(cell), {"cell.hidden.weight": copy}, (self.x[t][None], state))
-            total = total + ((state[0] - self.y[t]) ** 2).sum() / 2
-        each = np.stack([g.numpy() for g in torch.autograd.grad(total, copies)])
-        yield close("unrolled with a copy of U for each step: each copy's gradient", each, np.stack(self.parts[::-1]), 1e-12)
+        found = complex_step(value, U.ravel())[0].reshape(m, m)
+        yield close("and the derivative by a complex step", found, self.grad, 1e-10)
+        copies, state, total = [copy.deepcopy(cell) for _ in range(T)], cell.start(1), torch.zeros(()).double()
+        for t, other in enumerate(copies):
+            out, state = other.step(self.x[t][None], state)
+            total = total + ((out[0] - self.y[t]) ** 2).sum() / 2
+        each = [g.numpy() for g in torch.autograd.grad(total, [other.hidden.weight for other in copies])]
+        yield close("unrolled with a copy of U for each step: each copy's gradient", each, self.parts[::-1], 1e-12)
         self.windows, length = np.unique(np.linspace(1, T - 2, 10).astype(int)), np.linalg.norm(z, axis=1)
         self.missed = [np.linalg.norm(self.truncated(cell, int(w)) - self.grad) for w in self.windows]
         loss_size = np.linalg.norm(error, axis=1)
-        self.bounds = [sum(loss_size[t] * sum(self.sigma ** (t - s) * length[s] for s in range(t - w + 1)) for t in range(T)) for w in self.windows]
+        terms = np.array([[loss_size[t] * self.sigma ** (t - s) * length[s] for s in range(T)] for t in range(T)])
+        self.bounds = [np.tril(terms, -int(w)).sum() for w in self.windows]
         yield at_most("gradient missed by a window of w, for each w", self.missed, self.bounds)
         yield close("a window over all steps misses nothing", self.truncated(cell, T), self.grad, 1e-12)
 
     def control(self, rng: Generator) -> Checks:
         yield because("the gradient of one copy only", close("∂L/∂U", self.parts[0], self.grad, 1e-6))
         total = sum((k + 1) * part for k, part in enumerate(self.parts[::-1]))
-        yield because("total derivatives ∂z_t/∂U take the place of immediate ones and count paths twice", close("∂L/∂U", total, self.grad, 1e-6))
+        why = "total derivatives ∂z_t/∂U take the place of immediate ones and count paths twice"
+        yield because(why, close("∂L/∂U", total, self.grad, 1e-6))
         self.cell.requires_grad_(False)
         self.cell.hidden.weight.copy_(torch.linalg.qr(normal(rng, self.m, self.m))[0] * 1.1)
         for bias in (self.cell.input.bias, self.cell.hidden.bias):
             bias.zero_()
         self.x *= 0.02  # tanh is almost linear there, and nothing is forgotten
         whole = self.truncated(self.cell, self.steps)
-        self.open = np.array([np.linalg.norm(self.truncated(self.cell, int(w)) - whole) for w in self.windows]) / np.linalg.norm(whole)
-        w = int(self.windows[5])
+        missed = [np.linalg.norm(self.truncated(self.cell, int(w)) - whole) for w in self.windows]
+        self.open, w = np.array(missed) / np.linalg.norm(whole), int(self.windows[5])
         yield because("σ₁(U) = 1.1", at_most(f"relative gradient missed by a window of {w}", self.open[5], self.sigma**w))
 
     def plots(self) -> list[Panel]:
@@ -101,14 +105,3 @@ class BPTTCheck(Experiment):
         size, w = np.linalg.norm(self.grad), self.windows
         panel.bound(w, np.array(self.bounds) / size, "bound").series(w, np.array(self.missed) / size, f"σ₁ = {self.sigma:g}")
         return [panel.control(w, self.open, "σ₁ = 1.1")]
-
-
-class Stepping(torch.nn.Module):
-    """One step as a `forward`, so that torch can be given other weights for it."""
-
-    def __init__(self, cell: Elman) -> None:
-        super().__init__()
-        self.cell = cell
-
-    def forward(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-        return self.cell.step(x, (z,))[0]

@@ -1,7 +1,7 @@
 import torch
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, np, param, printed
-from headway.lab.tools.layers64 import attention_weights, built, influence, normal
+from headway.lab.tools.layers64 import attention_weights, built, influence, normal, stepwise
 from headway.layers.attention.multihead import Multihead
 from headway.layers.masks import Causal, Everything, Mask, Matrix
 from headway.models.gpt import GPT, Config
@@ -34,11 +34,8 @@ class CausalMask(Experiment):
         layer = self.layer(Causal())
         self.seen = {"causal": influence(layer, self.x)}
         yield headline(equal("∂out_t/∂x_s is not 0 exactly where s ≤ t", self.seen["causal"] > 0, lower))
-        y, state, steps = layer(self.x[None])[0].numpy(), layer.start(1), []
-        for row in self.x:
-            out, state = layer.step(row[None], state)
-            steps.append(out[0].numpy())
-        yield close("one position at a time, with cached keys and values", np.stack(steps), y, 1e-12)
+        y = layer(self.x[None])[0].numpy()
+        yield close("one position at a time, with cached keys and values", stepwise(layer, self.x), y, 1e-12)
         prefixes = np.stack([layer(self.x[None, : t + 1])[0, -1].numpy() for t in range(self.n)])
         yield close("out_t from the prefix x_0 … x_t alone", prefixes, y, 1e-12)
         e = layer.project(self.x).unflatten(-1, (3, self.heads, -1))[:, :2].permute(1, 2, 0, 3).numpy()  # q, k: h t e
@@ -51,12 +48,9 @@ class CausalMask(Experiment):
         model = built(lambda: GPT(sizes, 11), rng)
         for p in model.parameters():  # its output projections begin at zero, which would hide the mixers
             p.copy_(0.3 * normal(rng, *p.shape))
-        ids = torch.from_numpy(rng.integers(11, size=(1, self.n)))
-        states, hidden = model.start(1), []
-        for t in range(self.n):
-            out, states = model.step(ids[:, t], states)
-            hidden.append(out[0].numpy())
-        yield close(f"a GPT of {self.depth} blocks: teacher forcing is generation", model(ids)[0].numpy(), np.stack(hidden))
+        ids = torch.from_numpy(rng.integers(11, size=self.n))
+        forced = model(ids[None])[0].numpy()
+        yield close(f"a GPT of {self.depth} blocks: teacher forcing is generation", stepwise(model, ids), forced)
 
     def control(self, rng: Generator) -> Checks:
         lower, all_keys = np.tri(self.n, dtype=bool), torch.ones(self.n, self.n) > 0
@@ -74,8 +68,9 @@ class CausalMask(Experiment):
         yield because("weights of the future are set to 0 after the softmax, which has counted them", check)
 
     def plots(self) -> list[Panel]:
-        titles = ("The causal mask hides the future", "The printed mask hides the past", "Masked too late, the future leaks")
+        titles = ("No output sees its future", "As printed: only the future", "Masked after the softmax")
+        shown = [np.where(seen > 0, np.log10(seen + 1e-300), np.nan) for seen in self.seen.values()]
         return [
-            Panel(title, "input s", "output t").image(np.where(seen > 0, np.log10(seen + 1e-300), np.nan), scale="log₁₀ max |∂out/∂x|", stretch=False)
-            for title, seen in zip(titles, self.seen.values(), strict=True)
-        ]  # fmt: skip
+            Panel(title, "input s", "output t").image(z, scale="log₁₀ max |∂out_t/∂x_s|" * (k == 2), limits=(-3, 0))
+            for k, (title, z) in enumerate(zip(titles, shown, strict=True))
+        ]

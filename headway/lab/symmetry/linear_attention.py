@@ -16,7 +16,7 @@ from headway.lab.kit import (
     param,
     slope,
 )
-from headway.lab.tools.layers64 import built, multiply_adds, normal, tensor
+from headway.lab.tools.layers64 import attention_weights, built, multiply_adds, normal, stepwise
 from headway.layers.attention.linformer import Linformer
 from headway.layers.attention.multihead import Multihead
 from headway.layers.attention.performer import Performer
@@ -48,74 +48,60 @@ class LinearAttention(Experiment):
         x, exact = 0.5 * normal(rng, self.n, E), built(lambda: Multihead(E, 1), rng)
         y, errors = exact(x[None]), []
         for m in self.features:
-            layer = built(lambda m=m: Performer(E, 1, features=m), rng)  # type: ignore[misc] # m of now
-            layer.load_state_dict(exact.state_dict(), strict=False)
-            found = []
-            for _ in range(self.draws):
-                layer.w.copy_(built(lambda m=m: Performer(E, 1, features=m), rng).w)  # type: ignore[misc]
-                found.append(float((layer(x[None]) - y).square().mean()))
-            errors.append(math.sqrt(np.mean(found)))
-        self.errors = {"Performer": errors, "RᵀR": [self.projected(x, exact, m, rng) for m in self.features]}
+            drawn = [self.estimate(exact, m, rng) for _ in range(self.draws)]
+            errors.append(float(torch.stack([layer(x[None]) - y for layer in drawn]).square().mean().sqrt()))
+        P, v = attention_weights(exact, x)[0], exact.project(x).chunk(3, -1)[2].numpy()
+        R = (rng.normal(size=(self.draws, m, self.n)) / math.sqrt(m) for m in self.features)
+        random = [float(np.std(P @ (r.swapaxes(1, 2) @ (r @ v)) - P @ v)) for r in R]
+        self.errors, layer = {"Performer": errors, "RᵀR": random}, drawn[-1]
         yield slope("Performer: error against softmax attention, in m", self.features, errors, -0.5, 0.1)
-        yield slope("P RᵀR V: error against PV, in rows of R", self.features, self.errors["RᵀR"], -0.5, 0.1)
-        q, k, v = layer.project(x).chunk(3, -1)
+        yield slope("P RᵀR V: error against PV, in rows of R", self.features, random, -0.5, 0.1)
+        q, k, values = layer.project(x).chunk(3, -1)
         pairs = phi(layer, q) @ phi(layer, k).T
-        written = layer.output(pairs / pairs.sum(1, keepdim=True) @ v)
+        written = layer.output(pairs / pairs.sum(1, keepdim=True) @ values)
         yield close("φ(Q)(φ(K)ᵀV) is (φ(Q)φ(K)ᵀ)V", layer(x[None])[0].numpy(), written.numpy())
-        causal = Performer(E, 1, Causal(), self.features[0]).double().requires_grad_(False)
-        causal.load_state_dict(exact.state_dict(), strict=False)
-        causal.w.copy_(layer.w[: self.features[0]])
-        state, steps = causal.start(1), []
-        for row in x:
-            out, state = causal.step(row[None], state)
-            steps.append(out[0].numpy())
-        yield close("causal form: a state of m(d + 1) numbers, step by step", np.stack(steps), causal(x[None])[0].numpy())
-        self.lengths = (64, 128, 256, 512, 1024)
+        self.lengths, causal = (64, 128, 256, 512, 1024), built(lambda: Performer(E, 1, Causal()), rng)
+        yield close("causal form: a state of m(d + 1) numbers", stepwise(causal, x), causal(x[None])[0].numpy())
         with torch.device("meta"):
-            self.costs = {name: [multiply_adds(lambda n=n: made(torch.empty(1, n, 64))) for n in self.lengths]  # type: ignore[misc]
-                          for name, made in (("Performer", Performer(64, 1)), ("Linformer", Linformer(64, 1, longest=1024)), ("softmax", Multihead(64, 1)))}  # fmt: skip
+            layers = {"Performer": Performer(64, 1), "Linformer": Linformer(64, 1, longest=1024), "softmax": Multihead(64, 1)}
+            self.costs = {name: [multiply_adds(made, (1, n, 64)) for n in self.lengths] for name, made in layers.items()}
         for name in ("Performer", "Linformer"):
             yield slope(f"{name}: multiply-adds in n", self.lengths, self.costs[name], 1, 1e-6)
 
-    def projected(self, x: Tensor, exact: Multihead, m: int, rng: Generator) -> float:
-        """The error of P RᵀR V against PV, R ~ N(0, 1/m)."""
-        q, k, v = (z.numpy() for z in exact.project(x).chunk(3, -1))
-        P = torch.softmax(tensor(q @ k.T / math.sqrt(E)), -1).numpy()
-        R = rng.normal(size=(self.draws, m, self.n)) / math.sqrt(m)
-        return float(np.sqrt(np.mean((P @ (R.swapaxes(1, 2) @ (R @ v)) - P @ v) ** 2)))
+    def estimate(self, exact: Multihead, m: int, rng: Generator) -> Performer:
+        """A Performer of m features with the weights of a softmax attention."""
+        layer = built(lambda: Performer(E, 1, features=m), rng)
+        layer.load_state_dict(exact.state_dict(), strict=False)
+        return layer
 
-    def kernel(self, rng: Generator, scale: float = 1.0, norm: bool = True) -> tuple[np.ndarray, np.ndarray, float, float]:
-        """φ(q)·φ(k) of each block of E orthogonal features and of each single one, what it should be, and |q + k|²."""
+    def kernel(self, rng: Generator, scale: float = 1.0) -> tuple[np.ndarray, float]:
+        """φ(q)·φ(k) / e^(q·k) of single features, in rows of E orthogonal ones, and |q + k|²."""
         layer = built(lambda: Performer(E, 1, features=E * self.trials), rng)
         layer.w *= scale
-        x = normal(rng, 2, E)
-        x[1] = x[0] + x[1] / 2
-        x *= E**0.25 * LENGTH / torch.linalg.vector_norm(x, dim=-1, keepdim=True)  # the layer divides by e^(1/4)
-        each = (phi(layer, x[0]) * phi(layer, x[1])).numpy()
-        if not norm:
-            each = each * math.exp(LENGTH**2)
-        return each.reshape(-1, E).mean(1), each, math.exp(float(x[0] @ x[1]) / math.sqrt(E)), float((x.sum(0) ** 2).sum()) / math.sqrt(E)
+        x = normal(rng, 2, E).cumsum(0)
+        x *= LENGTH / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        each = phi(layer, E**0.25 * x).prod(0) / (x[0] @ x[1]).exp()  # the layer divides by e^(1/4)
+        return each.reshape(-1, E).numpy(), float(x.sum(0).square().sum())
 
     def sample(self, rng: Generator) -> Checks:
-        blocks, each, expected, far = self.kernel(rng)
-        yield headline(mean_is("E φ(q)·φ(k) / e^(q·k/√e)", blocks / expected, 1))
-        squares = ((each / expected - 1) ** 2).reshape(-1, E).mean(1)
+        each, far = self.kernel(rng)
+        yield headline(mean_is("E φ(q)·φ(k) / e^(q·k)", each.mean(1), 1))
+        squares = ((each - 1) ** 2).mean(1)
         yield mean_is("relative variance of one feature", squares, math.expm1(far))
-        gain = np.var(blocks / expected) * E / np.mean(squares)
+        gain = np.var(each.mean(1)) * E / np.mean(squares)
         yield at_most("variance of orthogonal features over independent ones", gain, 1)
 
     def control(self, rng: Generator) -> Checks:
-        for why, made in (("w has variance 2.25", self.kernel(rng, scale=1.5)), ("e^(-|x|²/2) is left out", self.kernel(rng, norm=False))):
-            yield because(why, mean_is("E φ(q)·φ(k) / e^(q·k/√e)", made[0] / made[2], 1))
-        yield because("the softmax does not factor", slope("softmax attention: multiply-adds in n", self.lengths, self.costs["softmax"], 1, 0.05))
+        wide, plain = self.kernel(rng, scale=1.5)[0], self.kernel(rng)[0] * math.exp(LENGTH**2)
+        for why, made in (("w has variance 2.25", wide), ("e^(-|x|²/2) is left out", plain)):
+            yield because(why, mean_is("E φ(q)·φ(k) / e^(q·k)", made.mean(1), 1))
+        yield because("the softmax does not factor", slope("multiply-adds in n", self.lengths, self.costs["softmax"], 1, 0.05))
 
     def plots(self) -> list[Panel]:
-        left = Panel("The error falls like m^(-1/2)", "random features or rows m", "root mean square error", log="xy").series(self.features, self.errors)
-        m = np.array(self.features)
-        left.bound(m, self.errors["Performer"][0] * np.sqrt(m[0] / m), "m^(-1/2)")
+        left, m = Panel("The error falls like m^(-1/2)", "features or rows m", "root mean square error", log="xy"), np.array(self.features)
+        left.series(m, self.errors).bound(m, self.errors["Performer"][0] * np.sqrt(m[0] / m), "m^(-1/2)")
         right = Panel("Cost is linear in the length", "positions n", "multiply-adds", log="xy")
-        right.series(self.lengths, {k: self.costs[k] for k in ("Performer", "Linformer")})
-        return [left, right.control(self.lengths, self.costs["softmax"], "softmax")]
+        return [left, right.series(self.lengths, self.costs)]
 
 
 def phi(layer: Performer, x: Tensor) -> Tensor:

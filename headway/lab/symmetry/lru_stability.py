@@ -48,7 +48,8 @@ class LRUStability(Experiment):
         P = np.linalg.qr(rng.normal(size=(2 * n, 2 * n)))[0] + 0.1 * rng.normal(size=(2 * n, 2 * n)) / math.sqrt(n)
         turn = np.block([[np.diag(pole.real), -np.diag(pole.imag)], [np.diag(pole.imag), np.diag(pole.real)]])
         A = P @ turn @ np.linalg.inv(P)  # a dense real matrix with the eigenvalues λ and their conjugates
-        write, read = P @ np.concatenate([(gain[:, None] * B).real, (gain[:, None] * B).imag]), np.concatenate([C.real, -C.imag], axis=1) @ np.linalg.inv(P)
+        GB = gain[:, None] * B
+        write, read = P @ np.concatenate([GB.real, GB.imag]), np.concatenate([C.real, -C.imag], axis=1) @ np.linalg.inv(P)
         state, dense = np.zeros(2 * n), []
         for row in x.numpy():
             state = A @ state + write @ row
@@ -92,8 +93,9 @@ class LRUStability(Experiment):
 
     def plots(self) -> list[Panel]:
         shown = self.first[:1000]
-        one = Panel("λ begins uniformly on the disk", "Re λ", "Im λ").points(shown.real, shown.imag, "LRU", size=5)
-        two = Panel("Impulse responses: decay, rest, growth", "t", "|z_t|", log="y").curve(self.t, dict(zip(("0.97", "|λ| = 1", "1.01"), self.response.T, strict=True)))
+        one = Panel("λ at the beginning", "Re λ", "Im λ").points(shown.real, shown.imag, size=5)
+        two = Panel("Impulse responses", "t", "|z_t|", log="y")
+        two.curve(self.t, dict(zip(("|λ| = 0.97", "|λ| = 1", "|λ| = 1.01"), self.response.T, strict=True)))
         inside = (self.nu > -8) & (self.nu < 2)
         three = Panel("ν sets the memory", "ν", "memory -1/log |λ| (positions)", log="y")
         return [one, two, three.curve(self.nu[inside], -1 / np.log(self.radius[inside]), "e^(-ν)")]

@@ -40,8 +40,9 @@ class MultiheadParams(Experiment):
             y = layer(x[None])[0].numpy()
             fused.append(apart @ layer.output.weight.numpy().T + layer.output.bias.numpy() - y)
             other = torch.nn.MultiheadAttention(d, h, batch_first=True).double()
-            for mine, theirs in zip((layer.project, layer.output), ((other.in_proj_weight, other.in_proj_bias), (other.out_proj.weight, other.out_proj.bias)), strict=True):  # fmt: skip
-                theirs[0].data, theirs[1].data = mine.weight, mine.bias
+            names = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
+            values = (layer.project.weight, layer.project.bias, layer.output.weight, layer.output.bias)
+            other.load_state_dict(dict(zip(names, values, strict=True)))
             torch_gap.append(other(x[None], x[None], x[None])[0][0].detach().numpy() - y)
             ranks.append(scores)
         yield headline(equal("weights of (Q, K, V) and W_O for each h", np.array(weights), np.tile([3 * d**2, d**2], (len(weights), 1))))
@@ -52,11 +53,11 @@ class MultiheadParams(Experiment):
         yield close("torch.nn.MultiheadAttention less the layer", torch_gap, np.zeros_like(torch_gap), 1e-12)
         self.ranks = [max(np.linalg.matrix_rank(head) for head in found) for found in ranks]
         yield equal(f"rank of a head's {t}×{t} scores", np.array(self.ranks), d // np.array(self.heads))
-        x, P = rng.normal(size=(self.n, self.n)), [np.roll(np.eye(self.n), -k, 1) for k in (1, 2)]
-        self.two, y = self.looking(np.stack(P), x)
-        yield close("two heads: out_t = [x_{t-1}; x_{t-2}]", y, np.concatenate([p @ x for p in P], axis=1), 1e-12)
+        content, P = rng.normal(size=(self.n, self.n)), [np.roll(np.eye(self.n), -k, 1) for k in (1, 2)]
+        self.two, y = self.looking(np.stack(P), content)
+        yield close("two heads: out_t = [x_{t-1}; x_{t-2}]", y, np.concatenate([p @ content for p in P], axis=1), 1e-12)
         self.shares = np.linspace(0, 1, 21)
-        self.missed = [self.miss(self.looking((s * P[0] + (1 - s) * P[1])[None], x)[0][0]) for s in self.shares]
+        self.missed = [self.miss(self.looking((s * P[0] + (1 - s) * P[1])[None], content)[0][0]) for s in self.shares]
         yield close("one head: variance that it misses, for each mixture", self.missed, np.full(21, 0.5), 1e-12)
 
     def looking(self, wanted: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import torch
 from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
 
-from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, math, np, param
+from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param
 from headway.lab.tools.layers64 import built, influence, normal
 from headway.layers.attention.multihead import Multihead
 from headway.layers.convolutions.boundaries import Causal as Left
@@ -49,11 +49,15 @@ class PathLength(Experiment):
         """The shortest way from the first position to the last."""
         return int(shortest_path(np.ascontiguousarray(edges.T, dtype=float), unweighted=True)[0, -1])
 
+    def levels(self, n: int) -> int:
+        """⌈log_k n⌉ without rounding."""
+        return next(p for p in range(1, 9) if self.kernel**p >= n)
+
     def through(self, layers: Iterable[np.ndarray]) -> int:
         """How many layers until the last position depends on the first; 0 for never."""
-        reached = None
+        reached = np.eye(1, dtype=int)
         for count, edges in enumerate(layers, 1):
-            reached = edges if reached is None else (edges.astype(int) @ reached.astype(int)) > 0
+            reached = edges.astype(int) @ reached if count > 1 else edges.astype(int)
             if reached[-1, 0]:
                 return count
         return 0
@@ -70,19 +74,17 @@ class PathLength(Experiment):
 
             attention = self.edges(built(lambda: Multihead(WIDTH, 1, Causal()), rng), n, rng)
             plain = self.edges(built(lambda: Convolution(WIDTH, WIDTH, self.kernel, Left()), rng), n, rng)
-            self.found["attention"].append(self.through([attention]))
+            self.found["attention"].append(self.path(attention))
             self.found["convolution"].append(self.path(plain))
             self.found["recurrence"].append(self.path(self.edges(recur, n, rng)))
             stack = (self.edges(self.dilated(self.kernel**k, rng), n, rng) for k in layers)
             self.found["dilated"].append(self.through(stack))
-        n, k = np.array(self.lengths), self.kernel
-        self.theory = {
-            "attention": np.ones_like(n), "recurrence": n - 1, "convolution": -((1 - n) // (k - 1)),
-            "dilated": np.array([next(p for p in range(1, 9) if k**p >= m) for m in self.lengths]),
-        }  # fmt: skip
-        for name, says in (("attention", "1"), ("recurrence", "n - 1"), ("convolution", "⌈(n-1)/(k-1)⌉"), ("dilated", "⌈log_k n⌉")):
-            check = equal(f"{name}: {says} for each n", np.array(self.found[name]), self.theory[name])
-            yield headline(check) if name == "attention" else check
+        size, k = np.array(self.lengths), self.kernel
+        found = {name: np.array(lengths) for name, lengths in self.found.items()}
+        yield headline(equal("attention: 1 for each n", found["attention"], np.ones_like(size)))
+        yield equal("recurrence: n - 1", found["recurrence"], size - 1)
+        yield equal("convolution: ⌈(n-1)/(k-1)⌉", found["convolution"], -((1 - size) // (k - 1)))
+        yield equal("dilated: ⌈log_k n⌉", found["dilated"], np.array([self.levels(n) for n in self.lengths]))
         whole = self.edges(built(lambda: Elman(WIDTH, WIDTH), rng), max(self.lengths), rng)
         yield equal("the recurrence unrolled: every output sees its whole past", whole, np.tri(max(self.lengths), dtype=bool))
 
@@ -92,10 +94,9 @@ class PathLength(Experiment):
         self.near = self.path(edges)
         yield because(f"attention sees {self.window} positions only", equal(f"path, n = {n}", self.near, 1))
         same = self.through(self.edges(self.dilated(1, rng), n, rng) for _ in range(n))
-        depth = int(self.theory["dilated"][-1]) if self.lengths[-1] == n else math.ceil(math.log(n, self.kernel))
-        yield because("the dilation does not grow", equal(f"layers of convolution, n = {n}", same, depth))
+        yield because("the dilation does not grow", equal(f"layers of convolution, n = {n}", same, self.levels(n)))
         seen = np.eye(n, dtype=int)
-        for level in range(depth):
+        for level in range(self.levels(n)):
             seen = self.edges(self.dilated((self.kernel + 1) ** level, rng), n, rng).astype(int) @ seen
         check = equal("every output sees its whole past", seen > 0, np.tri(n, dtype=bool))
         yield because("dilations (k+1)^ℓ grow faster than k^ℓ, which leaves holes", check)

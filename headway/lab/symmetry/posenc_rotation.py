@@ -73,11 +73,11 @@ class PosencRotation(Experiment):
         yield printed(close("exponents 2i/d from i = 1: shortest wavelength", 2 * math.pi * 1e4 ** (2 / d), 2 * math.pi), "A15")
 
     def plots(self) -> list[Panel]:
-        shown = min(100, self.n)
-        one = Panel("Each pair of columns turns at its own speed", "column", "position").image(self.pe[:shown], colours="RdBu", scale="value")
-        two = Panel("Similarity depends on the distance only", "position q", "position p")
-        two.image(self.gram[:shown, :shown], scale="PE(p)·PE(q)", stretch=False)
-        three = Panel("and is largest at 0", "distance p - q", "PE(p)·PE(q)").curve(self.lags[:shown], self.gram[0, :shown], "ω = 10000^(-2i/d)")
+        shown = 60
+        one = Panel("Each pair has its own speed", "column", "position p").image(self.pe[:shown], colours="RdBu")
+        two = Panel("Similarity PE(p)·PE(q)", "position q", "position p").image(self.gram[:shown, :shown])
+        three = Panel("It depends on the distance", "distance p - q", "PE(p)·PE(q)")
+        three.curve(self.lags[:shown], self.gram[0, :shown], "ω = 10000^(-2i/d)")
         return [one, two, three.control(self.lags[:shown], (self.wrong @ self.wrong.T)[0, :shown], "as printed in C")]
 
 

@@ -1,10 +1,8 @@
 from fractions import Fraction
-
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from itertools import accumulate
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
-from headway.lab.tools.layers64 import built, normal, tensor
+from headway.lab.tools.layers64 import Dispatched, built, normal, stepwise, tensor
 from headway.lab.tools.scans import blelloch, hillis_steele
 from headway.layers.recurrences.gru import GRU
 from headway.layers.recurrences.min_gru import MinGRU
@@ -17,18 +15,6 @@ UNIT = Fraction(1), Fraction(0)
 def compose(first: Pair, second: Pair) -> Pair:
     """z -> a z + b, one after the other."""
     return second[0] * first[0], second[0] * first[1] + second[1]
-
-
-class Operations(TorchDispatchMode):
-    """How many operations of torch follow each other."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def] # torch's signature
-        self.count += "addcmul" in str(func)
-        return func(*args, **(kwargs or {}))
 
 
 class PrefixScan(Experiment):
@@ -52,39 +38,36 @@ class PrefixScan(Experiment):
         return [(all(n & (n - 1) == 0 for n in self.lengths), "each of `lengths` must be a power of 2")]
 
     def measure(self, rng: Generator) -> Checks:
+        work, wrong = [], 0
         self.rounds: dict[str, list[int]] = {"Hillis-Steele": [], "Blelloch": []}
-        work: list[list[int]] = []
-        wrong = 0
         for n in self.lengths:
-            a, b = ([Fraction(int(p), 7) for p in rng.integers(-6, 7, n)] for _ in range(2))
-            loop, z = [], Fraction(0)
-            for now, new in zip(a, b, strict=True):
-                z = now * z + new
+            pairs = [(Fraction(int(p), 7), Fraction(int(q), 7)) for p, q in rng.integers(-6, 7, (n, 2))]
+            z, loop = Fraction(0), []
+            for a, b in pairs:
+                z = a * z + b
                 loop.append(z)
-            pairs = list(zip(a, b, strict=True))
-            one, two = hillis_steele(pairs, compose), blelloch(pairs, compose, UNIT)
-            wrong += sum(p[1] != z for found in (one[0], two[0]) for p, z in zip(found, loop, strict=True))
-            for name, found in (("Hillis-Steele", one), ("Blelloch", two)):
-                self.rounds[name].append(found[1])
-            work.append([one[2], two[2]])
+            scans = {"Hillis-Steele": hillis_steele(pairs, compose), "Blelloch": blelloch(pairs, compose, UNIT)}
+            for name, (prefixes, rounds, _) in scans.items():
+                wrong += sum(p[1] != z for p, z in zip(prefixes, loop, strict=True))
+                self.rounds[name].append(rounds)
+            work.append([scan[2] for scan in scans.values()])
         yield headline(equal("both scans in fractions: entries that differ from the loop", wrong, 0))
-        n, log = np.array(self.lengths), np.log2(self.lengths).astype(int)
+        size, log = np.array(self.lengths), np.log2(self.lengths).astype(int)
         yield equal("rounds: log₂ n and 2 log₂ n", np.array(list(self.rounds.values())), np.stack([log, 2 * log]))
-        yield equal("applications: n log₂ n - n + 1 and 2(n - 1)", np.array(work), np.stack([n * log - n + 1, 2 * (n - 1)], axis=1))
-        triples = [[(Fraction(int(p), 5), Fraction(int(q), 3)) for p, q in rng.integers(-9, 10, (3, 2))] for _ in range(100)]
-        yield equal("(x ∘ y) ∘ z = x ∘ (y ∘ z), 100 random triples", all(compose(compose(x, y), z) == compose(x, compose(y, z)) for x, y, z in triples), True)
+        expected = np.stack([size * log - size + 1, 2 * (size - 1)], axis=1)
+        yield equal("applications: n log₂ n - n + 1 and 2(n - 1)", np.array(work), expected)
+        some = [(Fraction(int(p), 5), Fraction(int(q), 3)) for p, q in rng.integers(-9, 10, (300, 2))]
+        triples = zip(some[::3], some[1::3], some[2::3], strict=True)
+        same = [compose(compose(x, y), z) == compose(x, compose(y, z)) for x, y, z in triples]
+        yield equal("triples of 100 with (x ∘ y) ∘ z = x ∘ (y ∘ z)", sum(same), 100)
         self.a, self.b = rng.uniform(-1, 1, (1, self.long, self.width)), rng.normal(size=(1, self.long, self.width))
         self.a[:, ::50], self.a[:, 25::50] = 0, 1e-300  # what breaks a quotient of cumulative products
-        with Operations() as self.operations:
+        with Dispatched("addcmul") as operations:
             found = linear_scan(tensor(self.a), tensor(self.b)).numpy()
         yield close("`linear_scan` is the loop, a = 0 and 1e-300 included", found, walk(self.a, self.b), 1e-10)
-        yield at_most("its operations that follow each other", self.operations.count, self.long / 2)
-        layer, x = built(lambda: MinGRU(4, self.width), rng), normal(rng, 1, 200, 4)
-        state, steps = layer.start(1), []
-        for t in range(200):
-            out, state = layer.step(x[:, t], state)
-            steps.append(out.numpy())
-        yield close("minGRU: the scan is the loop over steps", layer(x).numpy(), np.stack(steps, axis=1), 1e-12)
+        yield at_most("its operations that follow each other", operations.count, self.long / 2)
+        layer, x = built(lambda: MinGRU(4, self.width), rng), normal(rng, 200, 4)
+        yield close("minGRU: the scan is the loop over steps", layer(x[None])[0].numpy(), stepwise(layer, x), 1e-12)
 
     def control(self, rng: Generator) -> Checks:
         cell, x = built(lambda: GRU(4, self.width), rng), normal(rng, 1, 50, 4)
@@ -94,10 +77,7 @@ class PrefixScan(Experiment):
         check = close("GRU: a scan with the gates of z = 0", linear_scan(u, (1 - u) * new).numpy(), cell(x).numpy(), 1e-3)
         yield because("gates and candidate depend on z", check)
         items = [Fraction(int(k)) for k in rng.integers(1, 10, 8)]
-        left = [items[0]]
-        for item in items[1:]:
-            left.append(left[-1] - item)
-        found = hillis_steele(items, lambda p, q: p - q)[0]
+        left, found = list(accumulate(items, lambda p, q: p - q)), hillis_steele(items, lambda p, q: p - q)[0]
         yield because("subtraction is not associative", equal("prefixes of x - y", found == left, True))
         n = 318
         a, b = np.full((1, n, 1), 0.1), np.full((1, n, 1), 1e-14)

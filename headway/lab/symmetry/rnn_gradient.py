@@ -1,8 +1,20 @@
-import torch
 from torch import Tensor
 
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
-from headway.lab.tools.layers64 import built, normal, tensor
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    close,
+    headline,
+    np,
+    param,
+    printed,
+)
+from headway.lab.tools.layers64 import built, normal, tensor, transport
 from headway.layers.recurrences.elman import Elman
 from headway.layers.recurrences.recurrence import State
 
@@ -44,24 +56,10 @@ class RNNGradient(Experiment):
         cell.hidden.weight.copy_(tensor(sigma * U))
         return cell
 
-    def factors(self, cell: Elman, rng: Generator) -> tuple[list[np.ndarray], np.ndarray]:
-        """Jacobians of single steps, and that of all steps at once: row k is the gradient of unit k, in copy k of the state."""
-        x, z = normal(rng, self.lags, 1, self.m).expand(-1, self.m, -1), normal(rng, self.m).expand(self.m, -1)
-        found, whole = [], z.clone().requires_grad_(True)
-        end = whole
-        for now in x:
-            z = z.detach().requires_grad_(True)
-            after, (end, *_) = cell.step(now, (z,))[0], cell.step(now, (end,))
-            found.append(torch.autograd.grad(after.diagonal().sum(), z)[0].numpy())
-            z = after
-        return found, torch.autograd.grad(end.diagonal().sum(), whole)[0].numpy()
-
     def norms(self, cell: Elman, rng: Generator) -> np.ndarray:
-        product, found = np.eye(self.m), []
-        for J in self.factors(cell, rng)[0]:
-            product = J @ product
-            found.append(np.linalg.norm(product, 2))
-        return np.array(found)
+        """|∂z_i/∂z_t| by lag."""
+        x, z = normal(rng, self.lags, self.m), normal(rng, 1, self.m)
+        return np.linalg.norm(transport(cell, x, (z,)), 2, axis=(1, 2))
 
     def measure(self, rng: Generator) -> Checks:
         self.k = np.arange(1, self.lags + 1)
@@ -70,11 +68,14 @@ class RNNGradient(Experiment):
         self.found = {name: self.norms(cell, rng) for name, (cell, _) in nets.items()}
         bounds = {name: rate**self.k for name, (_, rate) in nets.items()}
         yield headline(at_most("|∂z_i/∂z_t| at every lag", self.found, bounds, rounding=1e-10))
-        cell = nets["tanh, 1.5"][0]
-        single, whole = self.factors(cell, rng)
-        size = np.linalg.norm(whole, 2)
-        yield close("product of the steps, j = i … t+1, over its norm", np.linalg.multi_dot(single[::-1]) / size, whole / size, 1e-12)
-        self.wrong, self.whole = np.linalg.multi_dot(single) / size, whole / size
+        cell, x, z = nets["tanh, 1.5"][0], normal(rng, self.lags, self.m), normal(rng, 1, self.m)
+        whole, single = transport(cell, x, (z,))[-1], []
+        for row in x:
+            single += transport(cell, row[None], (z,))
+            z = cell.step(row[None], (z,))[0]
+        products = np.linalg.multi_dot(single), np.linalg.multi_dot(single[::-1]), whole
+        self.wrong, product, self.whole = (M / np.linalg.norm(whole, 2) for M in products)
+        yield close("product of the steps, j = i … t+1, over its norm", product, self.whole, 1e-12)
         turn = self.norms(self.net(Linear, 1.0, rng, orthogonal=True), rng)
         yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", turn, np.ones(self.lags))
         lower = {}
@@ -96,7 +97,8 @@ class RNNGradient(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("The bound is far from what happens", "lag i - t", "|∂z_i/∂z_t|", log="y")
-        left.curve(self.k, {k: v for k, v in self.found.items() if "logistic" in k}).bound(self.k, (max(self.sizes) / 4) ** self.k, "bound of the largest σ₁")
+        left.curve(self.k, {k: v for k, v in self.found.items() if "logistic" in k})
+        left.bound(self.k, (max(self.sizes) / 4) ** self.k, "bound of the largest σ₁")
         right = Panel("What grows and what fades", "lag i - t", "|∂z_i/∂z_t|", log="y")
         right.curve(self.k, {k: v for k, v in self.found.items() if "logistic" not in k})
         return [left, right.control(self.k, self.grown, "linear, σ₁ = 1.1")]

@@ -18,7 +18,7 @@ from headway.lab.kit import (
     printed,
     vacuous,
 )
-from headway.lab.tools.layers64 import normal
+from headway.lab.tools.layers64 import normal, tensor
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.dot import Dot
 from headway.layers.scores.product import Product
@@ -57,10 +57,10 @@ class SqrtDk(Experiment):
         self.entropy: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
         self.slopes: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
         for d in self.widths:
-            q, k = normal(rng, self.queries, 1, d), normal(rng, self.queries, self.keys, d)
+            q, k = normal(rng, self.queries, 1, 1, d), normal(rng, self.queries, 1, self.keys, d)
             scores: dict[str, Product] = {"q·k": Dot(d), "q·k/√d": Scaled(d)}
             for name, score in scores.items():
-                p = score(q, k).softmax(-1).squeeze(1).numpy()
+                p = score(q, k).softmax(-1)[:, 0, 0].numpy()
                 self.entropy[name].append(float(entr(p).sum(1).mean()) / math.log(self.keys))
                 squares = (p**2).sum(1)  # |diag p - ppᵀ|² = Σp² - 2Σp³ + (Σp²)²
                 self.slopes[name].append(float(np.median(np.sqrt(np.maximum(squares - 2 * (p**3).sum(1) + squares**2, 0)))))
@@ -72,7 +72,7 @@ class SqrtDk(Experiment):
     def sample(self, rng: Generator) -> Checks:
         d, x = self.widths[0], rng.normal(size=32)
         q, k = (rng.normal(size=(4000, d, 32)) @ x for _ in range(2))
-        scores = Scaled(d)(torch.from_numpy(q)[:, None], torch.from_numpy(k)[:, None]).numpy().ravel()
+        scores = Scaled(d)(*(tensor(z)[:, None, None] for z in (q, k))).numpy().ravel()
         yield headline(mean_is("(Qx·Kx/√d)² / |x|⁴", scores**2 / (x @ x) ** 2, 1))
         length = (q**2).sum(1) / (x @ x) / d
         yield mean_is("|Qx|² / (d|x|²)", length, 1)

@@ -5,7 +5,21 @@ import torch
 from headway.data.masked_batches import CHOSEN, UNASKED, mask_words
 from headway.data.specials import MASK, SPECIALS
 from headway.data.tokens import train_tokenizer
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, mean_is, np, param, published, share_is
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_most,
+    because,
+    equal,
+    headline,
+    mean_is,
+    np,
+    param,
+    published,
+    share_is,
+)
 from headway.models.vit import Config, ViT
 
 SHORT = 7  # words of a short text
@@ -26,10 +40,11 @@ class TokenStats(Experiment):
     Also: masked language modelling shares; tokens of a Vision Transformer; characters per token.
     """
 
+    cost = "M"
     words = param(200_000, "words of the text that is masked", least=10_000, most=2_000_000, small=50_000)
     texts = param(4000, "short texts", least=500, most=20_000)
     vocabulary = param(30_000, "tokens that a random word is drawn from", least=100, most=100_000)
-    sizes = param((300, 500, 1000, 2000, 4000), "vocabularies of the byte-pair encoder", least=300, most=8000, small=(300, 500, 1000))
+    sizes = param((300, 1000, 4000), "vocabularies of the byte-pair encoder", least=300, most=8000, small=(300, 1000))
 
     def measure(self, rng: Generator) -> Checks:
         ids = rng.integers(len(SPECIALS), self.vocabulary, self.words)
@@ -43,34 +58,40 @@ class TokenStats(Experiment):
             grid = model.patches(torch.empty(1, 3, 224, 224)).shape[1:3]
         yield equal("tokens of a picture of 224×224, patches and class token", grid[0] * grid[1] + len(model.token), 197)
         yield equal("and positions of the model", model.position.table.shape[0], 197)
-        folder = files("sklearn.datasets.descr")
-        text = " ".join(" ".join(p.read_text(encoding="utf-8").split()) for p in sorted(folder.iterdir(), key=str) if p.name.endswith(".rst"))
+        pages = sorted((p for p in files("sklearn.datasets.descr").iterdir() if p.name.endswith(".rst")), key=str)
+        prose = [w for p in pages for w in p.read_text(encoding="utf-8").split() if w.strip("().,:;").isalpha()]
+        text = " ".join(prose)
         found = [len(train_tokenizer("bpe", [text], size).encode([text])[0]) for size in self.sizes]
-        self.letters, self.shares = np.array([len(text) / n for n in found]), np.array([len(text.split()) / n for n in found])
-        yield published("characters of a word and its space, English text", len(text) / len(text.split()), 16 / 3, 1.2)
+        self.letters, self.shares = len(text) / np.array(found), len(prose) / np.array(found)
+        yield published("characters of a word and its space, English text", len(text) / len(prose), 16 / 3, 1.2)
 
     def sample(self, rng: Generator) -> Checks:
         ids = rng.integers(len(SPECIALS), self.vocabulary, self.words)
         changed, wanted = mask_words(ids, self.vocabulary, rng)
         chosen, room = wanted != UNASKED, 0.1 / (self.vocabulary - len(SPECIALS))  # a random word may be the same again
         count = int(chosen.sum())
-        self.found = [float((chosen & (changed == MASK)).mean()), float((chosen & (changed != MASK) & (changed != ids)).mean()), float((chosen & (changed == ids)).mean())]
-        yield headline(share_is("of the chosen: [MASK]", round(self.found[0] * len(ids)), count, 0.8))
-        yield share_is("of the chosen: another word", round(self.found[1] * len(ids)), count, 0.1 - room)
-        yield share_is("of the chosen: unchanged", round(self.found[2] * len(ids)), count, 0.1 + room)
+        masked, same = int((chosen & (changed == MASK)).sum()), int((chosen & (changed == ids)).sum())
+        self.found = np.array([masked, count - masked - same, same]) / len(ids)
+        yield headline(share_is("of the chosen: [MASK]", masked, count, 0.8))
+        yield share_is("of the chosen: another word", count - masked - same, count, 0.1 - room)
+        yield share_is("of the chosen: unchanged", same, count, 0.1 + room)
+        yield equal("words that were not chosen and changed", int((~chosen & (changed != ids)).sum()), 0)
         short = [(mask_words(ids[k : k + SHORT], self.vocabulary, rng)[1] != UNASKED).mean() for k in range(self.texts)]
         yield mean_is(f"share chosen of texts of {SHORT} words", short, CHOSEN)
 
     def control(self, rng: Generator) -> Checks:
         down = np.full(self.texts, int(CHOSEN * SHORT) / SHORT)
-        yield because("the number of words is always rounded down", mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN))
+        check = mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN)
+        yield because("the number of words is always rounded down", check)
         with torch.device("meta"):
             rows, columns = ViT(Config(patch=16), 3, 225, 225, 10).grid
-        yield because("225 is no multiple of 16, and the border makes patches of its own", equal("tokens of 225×225: ⌊225/16⌋² + 1", rows * columns + 1, 197))
+        check = equal("tokens of 225×225: ⌊225/16⌋² + 1", rows * columns + 1, 197)
+        yield because("225 is no multiple of 16, and the border makes patches of its own", check)
 
     def plots(self) -> list[Panel]:
         names = ("[MASK]", "another word", "unchanged")
-        left = Panel("What happens to 15 % of the words", "fate of a chosen word", "share of all words (%)").bars(names, 100 * np.array(self.found), "measured")
+        left = Panel("What happens to 15 % of the words", "fate of a chosen word", "share of all words (%)")
+        left.bars(names, 100 * self.found)
         right = Panel("Tokens get longer with the vocabulary", "tokens in the vocabulary", "length of a token", log="x")
         right.series(self.sizes, self.letters, "characters").series(self.sizes, self.shares, "words")
         return [left, right.level(4, "4 characters").level(0.75, "¾ of a word")]

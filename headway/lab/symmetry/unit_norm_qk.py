@@ -1,5 +1,5 @@
-import torch
 from scipy.special import entr
+from torch import Tensor
 
 from headway.lab.kit import (
     Checks,
@@ -40,15 +40,18 @@ class UnitNormQK(Experiment):
     n = param(64, "keys", least=3, most=256)
     queries = param(500, "random queries", least=10, most=2000)
 
-    def weights(self, score: Product, q: torch.Tensor, k: torch.Tensor) -> np.ndarray:
-        return score(score.query(q), score.key(k)).softmax(-1).numpy()
+    def scores(self, score: Product, q: Tensor, k: Tensor) -> Tensor:
+        return score(score.query(q[None, None]), score.key(k[None, None]))[0, 0]
+
+    def weights(self, score: Product, q: Tensor, k: Tensor) -> np.ndarray:
+        return self.scores(score, q, k).softmax(-1).numpy()
 
     def measure(self, rng: Generator) -> Checks:
         scores, ratios, gaps, sharp = {}, {}, {}, []
         for d in self.widths:
             q, k, score = 5 * normal(rng, self.queries, d), normal(rng, self.n, d), UnitNorm(d)
             k[0], k[1] = q[0], -2 * q[0]  # the worst case: one key along a query, one against it
-            scores[f"d = {d}"] = score(score.query(q), score.key(k)).abs().max().item()
+            scores[f"d = {d}"] = self.scores(score, q, k).abs().max().item()
             a = self.weights(score, q, k)
             ratios[f"d = {d}"] = (a.max(1) / a.min(1)).max()
             gaps[f"d = {d}"] = self.n * np.abs(a - 1 / self.n).max()
@@ -80,9 +83,9 @@ class UnitNormQK(Experiment):
         yield because("queries and keys are not normalised", check)
 
     def plots(self) -> list[Panel]:
-        names = ("Unit length, 1/√d: nothing is selected", "Unit length, scale √d: QK-norm", "q·k/√d without a norm")
+        names = ("Unit length, scale 1/√d", "Unit length, scale √d", "Any length, scale 1/√d")
         top = float(max(a.max() for a in self.maps))
         return [
-            Panel(name, "key", "query").image(a, scale="weight", limits=(0, top), stretch=False)
-            for name, a in zip(names, self.maps, strict=True)
+            Panel(name, "key", "query").image(a, scale="weight" * (k == 2), limits=(0, top))
+            for k, (name, a) in enumerate(zip(names, self.maps, strict=True))
         ]

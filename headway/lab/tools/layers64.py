@@ -1,14 +1,16 @@
 """Registered layers in float64: built from an experiment's generator, differentiated, and counted."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.layers.attention.attend import recorded
+from headway.layers.recurrences.recurrence import GatedRecurrence, State
 
 Layer = TypeVar("Layer", bound=nn.Module)
 
@@ -46,8 +48,47 @@ def attention_weights(layer: nn.Module, x: Tensor) -> np.ndarray:
     return next(iter(maps.values()))[0][0].numpy()
 
 
-def multiply_adds(call: Callable[[], object]) -> int:
-    """Multiply-adds of all matrix products of a call, as torch's own counter finds them (it counts two operations for each)."""
+def stepwise(layer: Any, x: Tensor) -> np.ndarray:
+    """The outputs of a causal layer (or model) for one sequence, one position at a time."""
+    state, found = layer.start(1), []
+    for row in x:
+        y, state = layer.step(row[None], state)
+        found.append(y[0].numpy())
+    return np.stack(found)
+
+
+def multiply_adds(call: Callable[..., object], *shapes: tuple[int, ...]) -> int:
+    """Multiply-adds of all matrix products of a call with tensors of these shapes, as torch's own counter finds them.
+
+    It counts two operations for each. Nothing is computed where the device is "meta".
+    """
+    x = [torch.empty(shape) for shape in shapes]
     with FlopCounterMode(display=False) as counter:
-        call()
+        call(*x)
     return counter.get_total_flops() // 2
+
+
+class Dispatched(TorchDispatchMode):
+    """How many operations of torch whose name contains `name` follow each other while it is entered."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.count = name, 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += self.name in str(func)
+        return func(*args, **(kwargs or {}))
+
+
+def transport(cell: GatedRecurrence, x: Tensor, state: State) -> list[np.ndarray]:
+    """∂s_t/∂s_0 after each input of "t i", for the last vector s of a state "1 d".
+
+    Row k of a Jacobian is the gradient of unit k; all rows come from one pass, in which copy k of the state stands for unit k.
+    """
+    before = tuple(z.expand(cell.width, -1).clone() for z in state)
+    before[-1].requires_grad_(True)
+    now, found = before, []
+    for row in x:
+        now = cell.step(row.expand(cell.width, -1), now)[1]
+        found.append(torch.autograd.grad(now[-1].diagonal().sum(), before[-1], retain_graph=True)[0].numpy())
+    return found
