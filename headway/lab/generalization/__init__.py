@@ -1,0 +1,3 @@
+"""Regularisation, generalisation, empirical tables"""
+
+ORDER = ("beta-lasso", "permuted-pixels")  # of the lectures
