@@ -14,7 +14,6 @@ from headway.lab.kit import (
     because,
     equal,
     headline,
-    math,
     np,
     param,
 )
@@ -55,9 +54,7 @@ class BetaLasso(Experiment):
 
     def trained(self, name: str, rng: Generator, order: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Accuracy on new pictures, and the weights of S-FC; `order` is one of all pixels."""
-        (X, y), (Z, z) = motifs(GRID, self.samples, rng), motifs(GRID, TESTS, rng)
-        if order is not None:
-            X, Z = (x.reshape(len(x), -1)[:, order].reshape(x.shape) for x in (X, Z))
+        (X, y), (Z, z) = (motifs(GRID, n, rng, order) for n in (self.samples, TESTS))
         with seeded(rng):
             net = hidden_layer_net(name, GRID * CELL, self.width, CELL, len(PATTERNS))
         fit(net, X, y, self.settings(name == "β-lasso", 0.2), rng)
@@ -65,7 +62,7 @@ class BetaLasso(Experiment):
 
     def settings(self, lasso: bool, rate: float) -> Settings:
         penalty = (STRENGTH, self.beta) if lasso else (0.0, 0.0)
-        return Settings(self.steps, 64, rate, optimizer="heavy_ball", decay=0.0, l1=penalty[0], beta=penalty[1], clip=math.inf)
+        return Settings(self.steps, 64, rate, optimizer="heavy_ball", decay=0.0, l1=penalty[0], beta=penalty[1], clip=1e9)
 
     def support(self, lasso: bool, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
         """Which of 100 weights are not 0 after learning y = w·x + noise from 1000 examples, and which should be: eight of size 1."""

@@ -11,7 +11,6 @@ from headway.lab.kit import (
     close,
     equal,
     headline,
-    math,
     np,
     param,
 )
@@ -32,8 +31,8 @@ class PermutedPixels(Experiment):
 
         W_1 Pᵀ (P x) = W_1 x,        ∂ℓ/∂(W_1 Pᵀ) = (∂ℓ/∂W_1) Pᵀ,
 
-    so that every step of gradient descent, with momentum or Adam as well, keeps the two networks equal: training takes the same way. A filter
-    sees a window of neighbours. After P a window holds pixels of everywhere, and no weights of a filter make up for it.
+    so that every step of gradient descent, with momentum or Adam as well, keeps the two networks equal: training takes the same
+    way. A filter sees a window of neighbours; after P a window holds pixels of everywhere, and no filter makes up for it.
 
     Notes: D. Source: Neyshabur 2020, Towards learning convolutions from scratch, https://arxiv.org/abs/2007.13657
     Assumes: one permutation for all pictures; first weights permuted with the pixels; updates that treat all weights of a layer alike.
@@ -49,9 +48,9 @@ class PermutedPixels(Experiment):
     def learn(self, name: str, net: nn.Module, shuffle: np.ndarray, seed: int, kind: type = np.float32) -> float:
         """Train on pictures whose pixels stand in this order; the accuracy on new ones."""
         rng = np.random.default_rng(seed)
-        (X, y), (Z, z) = (motifs(3, n, rng) for n in (self.samples, TESTS))
-        X, Z = (x.reshape(len(x), -1)[:, shuffle].reshape(x.shape).astype(kind) for x in (X, Z))
-        settings = Settings(self.steps, 64, 0.1, optimizer="heavy_ball", decay=0.0, clip=math.inf)
+        (X, y), (Z, z) = (motifs(3, n, rng, shuffle) for n in (self.samples, TESTS))
+        X, Z = X.astype(kind), Z.astype(kind)
+        settings = Settings(self.steps, 64, 0.1, optimizer="heavy_ball", decay=0.0, clip=1e9)
         self.losses[name] = np.array(fit(net, X, y, settings, rng))
         return accuracy(net, Z, z)
 
@@ -77,16 +76,17 @@ class PermutedPixels(Experiment):
 
     def sample(self, rng: Generator) -> Checks:
         seed, order = int(rng.integers(2**32)), rng.permutation(PIXELS)
-        scores = [self.learn(name, self.filters_net(seed), o, seed) for name, o in (("CNN", np.arange(PIXELS)), ("CNN, permuted", order))]
-        yield at_least("convolutional: accuracy lost by the permutation", scores[0] - scores[1], 0.05, kind="STAT")
+        orders = {"CNN": np.arange(PIXELS), "CNN, permuted": order}
+        plain, other = (self.learn(name, self.filters_net(seed), o, seed) for name, o in orders.items())
+        yield at_least("convolutional: accuracy lost by the permutation", plain - other, 0.05, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
         self.learn("first weights not permuted", self.full(self.seed), self.order, self.seed, np.float64)
         found = close("fully connected: the loss of each step", self.losses["first weights not permuted"], self.losses["MLP"], 1e-9)
         yield because("only the pixels are permuted, not the first weights", found)
-        whole = np.arange(PIXELS).reshape(SIDE, SIDE)[::-1].ravel()
-        scores = [self.learn(name, self.filters_net(self.seed), o, self.seed) for name, o in (("CNN", np.arange(PIXELS)), ("mirrored", whole))]
-        lost = at_least("convolutional: accuracy lost by a mirror image", scores[0] - scores[1], 0.05)
+        turned = np.arange(PIXELS).reshape(SIDE, SIDE).T.ravel()
+        plain, other = (self.learn("", self.filters_net(self.seed), o, self.seed) for o in (np.arange(PIXELS), turned))
+        lost = at_least("convolutional: accuracy lost by a mirror image", plain - other, 0.05)
         yield because("this permutation keeps neighbours together", lost)
 
     def plots(self) -> list[Panel]:

@@ -15,13 +15,17 @@ PATTERNS = np.array(
 )  # lines across, lines down, a diagonal, a cross
 
 
-def motifs(grid: int, n: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Pictures "n 1 y x" of grid x grid cells and their classes: the pattern of the class in a random cell, random signs in all others."""
+def motifs(grid: int, n: int, rng: Generator, order: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures "n 1 y x" of grid x grid cells and their classes: the pattern of the class in a random cell, random signs in all others.
+
+    order   one of all pixels, in which they stand in every picture; None: as they are
+    """
     labels, rows = rng.integers(0, len(PATTERNS), n), np.arange(n)
     cells = rng.choice(np.array([-1, 1], dtype=np.float32), (n, grid**2, CELL, CELL))
     cells[rows, rng.integers(0, grid**2, n)] = PATTERNS[labels]
     side = grid * CELL
-    return cells.reshape(n, grid, grid, CELL, CELL).swapaxes(2, 3).reshape(n, 1, side, side), labels
+    flat = cells.reshape(n, grid, grid, CELL, CELL).swapaxes(2, 3).reshape(n, side**2)
+    return (flat if order is None else flat[:, order]).reshape(n, 1, side, side), labels
 
 
 def mean_distance(kept: np.ndarray, side: int) -> float:
