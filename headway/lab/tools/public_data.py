@@ -30,3 +30,12 @@ def columns(folder: str, name: str, file: str) -> dict[str, list[str]]:
     with (found(folder, name) / file).open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     return {key: [row[key] for row in rows] for key in rows[0]}
+
+
+def small_digits(rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """1797 digits that scikit-learn brings, as rows of 64 numbers in [0, 1]: two thirds for training, the others for the test."""
+    from sklearn.datasets import load_digits
+
+    rows, digits = load_digits(return_X_y=True)
+    parts = np.split(rng.permutation(len(rows)), [1198])
+    return [(rows[part].astype(np.float32) / 16, digits[part]) for part in parts]
