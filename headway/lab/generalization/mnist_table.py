@@ -22,7 +22,6 @@ from headway.models.classical.multinomial import Multinomial
 
 WIDTHS = (256, 128)
 PRINTED = {"network, dropout": 1.8, "logistic": 7.2, "LDA": 12.7}  # per cent wrong, ISL table 10.1
-DIGITS = "scikit-learn's digits, 8 by 8 pixels"
 
 
 class MNISTTable(Experiment):
@@ -37,7 +36,7 @@ class MNISTTable(Experiment):
 
     Notes: D. Source: James et al., An Introduction to Statistical Learning, table 10.1, https://www.statlearning.com
     Assumes: classes that are no normal distributions of one covariance; test pictures drawn as those of training.
-    Deviates: few epochs with dropout 0.4, `headway reproduce mnist-errors` trains to the end; without MNIST, scikit-learn's digits and their order.
+    Deviates: few epochs, `headway reproduce mnist-errors` trains to the end; without MNIST the order on scikit-learn's digits.
     Also: MNIST table; 235,146 parameters.
     """
 
@@ -82,7 +81,7 @@ class MNISTTable(Experiment):
 
     def plots(self) -> list[Panel]:
         names, title = list(self.found), "MNIST" if self.mnist else "8 by 8 digits"
-        left = Panel(f"{title}: what bends errs least", "method", "test error in %").bars(names, list(self.found.values()), "here")
+        left = Panel(f"{title}: the network errs least", "method", "test error in %").bars(names, list(self.found.values()), "here")
         left.points(range(3), list(PRINTED.values()), "printed, MNIST", size=50)
-        right = Panel("Made normal classes: LDA is the best there is", "method", "test error in %")
+        right = Panel("Made normal classes: LDA is best", "method", "test error in %")
         return [left, right.bars(names, list(self.normal.values()), "")]

@@ -86,9 +86,9 @@ class NYSEAR5(Experiment):
 
     def plots(self) -> list[Panel]:
         days = np.arange(120)
-        left = Panel("The forecast of AR(5) in the first 120 test days", "day", "log volume, standardised")
+        left = Panel("AR(5) in 120 test days", "day", "log volume, standardised")
         left.target(days, self.shown[0], "volume").curve(days, self.shown[1], "AR(5)")
-        names = list(self.found)
-        right = Panel("A network gains nothing over a line", "method", "R² on test days").bars(names, list(self.found.values()), "")
-        bent = Panel("Where the series bends, it does", "method", "R² on test days").bars(list(self.bent), list(self.bent.values()), "")
+        names = [n for n in ("straw man", "AR(1)", "AR(5)", "Elman") if n in self.found]
+        right = Panel("Elman gains nothing", "method", "R² on test days").bars(names, [self.found[n] for n in names], "")
+        bent = Panel("A bent series", "method", "R² on test days").bars(list(self.bent), list(self.bent.values()), "")
         return [left, right, bent]

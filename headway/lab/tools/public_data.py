@@ -25,10 +25,11 @@ def digits(folder: str, part: str) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.array(pictures.label_names).astype(int)
 
 
-def columns(folder: str, name: str, file: str) -> dict[str, list[str]]:
-    """A table of CSV by column."""
+def columns(folder: str, name: str, file: str, delimiter: str = ",") -> dict[str, list[str]]:
+    """A table of CSV by column; where tabs separate, quotes are letters."""
     with (found(folder, name) / file).open(newline="", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
+        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+        rows = list(csv.DictReader(lines, delimiter=delimiter, quoting=quoting))
     return {key: [row[key] for row in rows] for key in rows[0]}
 
 
