@@ -25,8 +25,18 @@ def digits(folder: str, part: str) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.array(pictures.label_names).astype(int)
 
 
-def columns(folder: str, name: str, file: str) -> dict[str, list[str]]:
-    """A table of CSV by column."""
+def columns(folder: str, name: str, file: str, delimiter: str = ",") -> dict[str, list[str]]:
+    """A table of CSV by column; where tabs separate, quotes are letters."""
     with (found(folder, name) / file).open(newline="", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
+        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+        rows = list(csv.DictReader(lines, delimiter=delimiter, quoting=quoting))
     return {key: [row[key] for row in rows] for key in rows[0]}
+
+
+def small_digits(rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """1797 digits that scikit-learn brings, as rows of 64 numbers in [0, 1]: two thirds for training, the others for the test."""
+    from sklearn.datasets import load_digits
+
+    rows, digits = load_digits(return_X_y=True)
+    parts = np.split(rng.permutation(len(rows)), [1198])
+    return [(rows[part].astype(np.float32) / 16, digits[part]) for part in parts]

@@ -1,0 +1,117 @@
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    equal,
+    headline,
+    np,
+    param,
+)
+from headway.lab.tools.layer_twins import hidden_layer_net
+from headway.lab.tools.motifs import CELL, PATTERNS, as_local, motifs
+from headway.lab.tools.training import Settings, accuracy, fit, seeded
+
+NAMES = ("S-CONV", "S-LOCAL", "β-lasso", "SGD")  # the last two train S-FC
+PUBLISHED = {
+    "CIFAR-10": (87.05, 85.86, 85.19, 78.63),
+    "CIFAR-100": (62.51, 62.03, 59.56, 51.43),
+    "SVHN": (93.38, 93.98, 94.07, 91.80),
+}  # Neyshabur 2020, table 1: per cent in the order of NAMES; β is 50
+GRID, TESTS, STRENGTH = 3, 4000, 8e-4
+
+
+class BetaLasso(Experiment):
+    """A fully connected layer learns local receptive fields if its training keeps few weights: β-lasso closes the gap to local layers.
+
+    S-CONV, S-LOCAL and S-FC have one hidden layer with the same units: shared local weights, own local weights, all weights. β-lasso is
+
+        θ <- θ - η (∇ℓ(θ) + λ sign θ),        θ <- θ 1{|θ| >= βλ}
+
+    on S-FC. An L1 penalty alone leaves weights that jump around 0, the threshold keeps them there. What is left looks at neighbours, since
+    only pixels of one pattern say something together. For y = w·x with a sparse w, β-lasso finds which weights are not 0.
+
+    Notes: E. Source: Neyshabur 2020, Towards learning convolutions from scratch, https://arxiv.org/abs/2007.13657
+    Assumes: what decides the class is local; enough examples to learn weights for each place; long training.
+    Deviates: made pictures (a pattern of 3 by 3 pixels in one cell, random signs in all others) in place of CIFAR and SVHN, with momentum.
+    Also: S-CONV, S-LOCAL and S-FC; learning convolutions from scratch.
+    """
+
+    cost = "L"
+    samples = param(8000, "pictures for training", least=6000, most=20000)
+    width = param(16, "channels of the hidden layer", least=12, most=32)
+    steps = param(1000, "of training, with 64 pictures each", least=800, most=4000, full=3000)
+    beta = param(10.0, "β of the threshold βλ", least=5.0, most=20.0)
+
+    def trained(self, name: str, rng: Generator, order: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+        """Accuracy on new pictures, and the weights of S-FC; `order` is one of all pixels."""
+        (X, y), (Z, z) = (motifs(GRID, n, rng, order) for n in (self.samples, TESTS))
+        with seeded(rng):
+            net = hidden_layer_net(name, GRID * CELL, self.width, CELL, len(PATTERNS))
+        fit(net, X, y, self.settings(name == "β-lasso", 0.2), rng)
+        return accuracy(net, Z, z), net[1].weight.detach().numpy()
+
+    def settings(self, lasso: bool, rate: float) -> Settings:
+        penalty = (STRENGTH, self.beta) if lasso else (0.0, 0.0)
+        return Settings(self.steps, 64, rate, optimizer="heavy_ball", decay=0.0, l1=penalty[0], beta=penalty[1], clip=1e9)
+
+    def support(self, lasso: bool, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Which of 100 weights are not 0 after learning y = w·x + noise from 1000 examples, and which should be: eight of size 1."""
+        w, x = np.repeat([1.0, 0.0], [8, 92]), rng.normal(size=(1000, 100))
+        y = x @ w + 0.02 * rng.normal(size=1000)
+        with seeded(rng):
+            net = nn.Linear(100, 1, bias=False, dtype=torch.double)
+        fit(net, x, y[:, None], self.settings(lasso, 0.002), rng, functional.mse_loss)
+        return net.weight.detach().numpy()[0] != 0, w != 0
+
+    def measure(self, rng: Generator) -> Checks:
+        self.found: dict[str, list[float]] = {name: [] for name in NAMES}
+        yield at_least("published: share of that gap", {name: gap(scores) for name, scores in PUBLISHED.items()}, 2 / 3)
+        yield equal("linear target: which weights are not 0", *self.support(True, rng))
+
+    def sample(self, rng: Generator) -> Checks:
+        runs = {name: self.trained(name, rng) for name in NAMES}
+        scores, self.weights = [runs[name][0] for name in NAMES], runs["β-lasso"][1]
+        for name, score in zip(NAMES, scores, strict=True):
+            self.found[name].append(score)
+        yield headline(at_least("share of the gap S-FC to S-LOCAL that β-lasso closes", gap(scores), 2 / 3, kind="STAT"))
+        yield at_least("S-LOCAL above S-FC, in accuracy", scores[1] - scores[3], 0.05, kind="STAT")
+        yield at_least("S-CONV above S-LOCAL", scores[0] - scores[1], 0.0, kind="STAT")
+        yield at_most("share of weights that is kept", float(np.mean(self.weights != 0)), 0.2, kind="STAT")
+        yield at_most("share of random masks that are as local", as_local(self.weights != 0, GRID * CELL, rng), 0.01, kind="STAT")
+
+    def control(self, rng: Generator) -> Checks:
+        yield because("there is no penalty", equal("linear target, SGD: which weights are not 0", *self.support(False, rng)))
+        order = rng.permutation((GRID * CELL) ** 2)
+        far, conv = self.trained("β-lasso", rng, order)[1], self.trained("S-CONV", rng, order)[0]
+        yield because(
+            "the pixels are shuffled, so pixels of one pattern are no neighbours",
+            at_most("share of random masks that are as local", as_local(far != 0, GRID * CELL, rng), 0.01),
+        )
+        gain = at_least("S-CONV above S-FC on shuffled pixels", conv - self.found["SGD"][0], 0.0)
+        yield because("a window no longer holds a pattern", gain)
+
+    def plots(self) -> list[Panel]:
+        fields = np.abs(self.weights[np.argsort(-np.abs(self.weights).max(1))[:12]]).reshape(3, 4, GRID * CELL, GRID * CELL)
+        framed = np.pad(fields, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=np.max(fields))
+        tiles = framed.swapaxes(1, 2).reshape(3 * (GRID * CELL + 1), -1)
+        left = Panel("Weights of twelve units of S-FC after β-lasso", "pixels", "pixels").image(tiles, colours="Greys", stretch=False)
+        right = Panel("β-lasso closes most of the gap", "network", "accuracy in %").limits(y=(40, 100))
+        for name, values in PUBLISHED.items():
+            right.series(range(4), values, name)
+        right.series(range(4), [100 * float(np.mean(self.found[name])) for name in NAMES], "here").ticks(x=dict(enumerate(NAMES)))
+        return [left.ticks(x={}, y={}), right]
+
+
+def gap(scores: Sequence[float]) -> float:
+    """(β-lasso - SGD) / (S-LOCAL - SGD)."""
+    return (scores[2] - scores[3]) / (scores[1] - scores[3])

@@ -1,0 +1,94 @@
+from pathlib import Path
+
+from torch import nn
+from torch.nn import functional
+
+from headway.data.series import windows
+from headway.evaluate.least_squares import LeastSquares
+from headway.evaluate.regression import r2
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, table
+from headway.lab.tools import public_data
+from headway.lab.tools.training import Settings, fit, predict, seeded
+from headway.lab.tools.volume_series import LastState, threshold_series, volume_series
+
+CHANNELS = ("log_volume", "DJ_return", "log_volatility")
+PRINTED = {"straw man": 0.1803, "AR(5)": 0.4129, "AR(5) and weekday": 0.4596}  # R² on the test days, ISL 10.5.2
+LAGS = 5
+
+
+class NYSEAR5(Experiment):
+    """Tomorrow's trading volume: a recurrent network predicts it no better than a linear autoregression on the same five days.
+
+        AR(L):   v_t = b + Σ_{l=1}^{L} (B_l v_{t-l} + C_l r_{t-l} + D_l z_{t-l}) + ε_t        R² = 1 - Σ (v_t - v̂_t)² / Σ (v_t - v̄)²
+
+    of volume v, return r and volatility z. Test R² in the book: yesterday's value 0.18, AR(5) 0.41 with 16 parameters, an Elman network of
+    12 units 0.42, either of them 0.46 with the weekday. Where noise is most of what is seen, a straight line is all that can be learned.
+
+    Notes: D. Source: James et al., An Introduction to Statistical Learning, section 10.5.2, https://www.statlearning.com
+    Assumes: a series whose next value is about linear in the past, under much noise.
+    Deviates: without NYSE.csv a made autoregression of five days; `headway reproduce nyse` trains larger networks.
+    Also: AR(5) against an Elman network; NYSE table of the lab.
+    """
+
+    cost = "M"
+    folder = param("data/nyse", "with NYSE.csv; without it a made series")
+    units = param(12, "of the recurrent network", least=4, most=64)
+    steps = param(1200, "of training, with 128 days each", least=600, most=6000, small=800, full=4000)
+
+    def linear(self, values: np.ndarray, learn: np.ndarray, lags: int, more: np.ndarray | None = None) -> float:
+        """R² of least squares on the last `lags` days, and on columns `more` of the day itself."""
+        part = windows(values, LAGS)
+        x = part.series[:, LAGS - lags :].reshape(len(part), -1)
+        x = x if more is None else np.column_stack([x, more[part.rows]])
+        known = learn[part.rows]
+        found = LeastSquares.fit(x[known], part.targets[known])
+        self.forecast, self.truth = found.predict(x[~known])[:, 0], part.targets[~known][:, 0]
+        return r2(self.forecast, self.truth).value
+
+    def recurrent(self, values: np.ndarray, learn: np.ndarray, rng: Generator) -> float:
+        """R² of an Elman network that reads the last five days."""
+        part, known = windows(values, LAGS), learn[LAGS:]
+        x, y = part.series.astype(np.float32), part.targets.astype(np.float32)
+        with seeded(rng):
+            net = nn.Sequential(LastState(values.shape[1], self.units), nn.Linear(self.units, 1))
+        settings = Settings(self.steps, 128, 5e-3, optimizer="adamw", decay=0.0, l2=1e-4, clip=1e9)
+        fit(net, x[known], y[known], settings, rng, functional.mse_loss)
+        return r2(predict(net, x[~known])[:, 0], part.targets[~known][:, 0]).value
+
+    def measure(self, rng: Generator) -> Checks:
+        self.real, weekday = Path(self.folder).is_dir(), None
+        if self.real:
+            cells = public_data.columns(self.folder, "nyse", "NYSE.csv")
+            values, learn = np.array([cells[name] for name in CHANNELS], dtype=float).T, np.array(cells["train"]) == "TRUE"
+            weekday = np.array(cells["day_of_week"])[:, None] == np.unique(cells["day_of_week"])
+        else:
+            values, learn = volume_series(rng)
+        values = (values - values[learn].mean(0)) / values[learn].std(0)
+        part, known = windows(values, LAGS), learn[LAGS:]
+        self.found = {"straw man": r2(part.series[~known][:, -1, 0], part.targets[~known][:, 0]).value}
+        self.found |= {f"AR({lags})": self.linear(values, learn, lags) for lags in range(1, LAGS + 1)}
+        self.found |= {} if weekday is None else {"AR(5) and weekday": self.linear(values, learn, LAGS, weekday)}
+        self.shown = self.truth[:120], self.forecast[:120]
+        self.found["Elman"] = self.recurrent(values, learn, rng)
+        gain = self.found["Elman"] - self.found["AR(5)"]
+        yield headline(at_most("R²: Elman network above AR(5)", gain, 0.03, kind="TABLE"))
+        yield at_least("R²: it is not below AR(5) by more", gain, -0.03, kind="TABLE")
+        yield at_least("R²: AR(5) above AR(1)", self.found["AR(5)"] - self.found["AR(1)"], 0.02, kind="TABLE")
+        yield at_least("R²: AR(1) above yesterday's value", self.found["AR(1)"] - self.found["straw man"], 0.05, kind="TABLE")
+        if self.real:
+            yield from table(PRINTED, self.found, 0.002, "R² of {}")
+
+    def control(self, rng: Generator) -> Checks:
+        values, learn = threshold_series(rng)
+        self.bent = {"AR(5)": self.linear(values, learn, LAGS), "Elman": self.recurrent(values, learn, rng)}
+        gain = at_most("R²: Elman network above AR(5)", self.bent["Elman"] - self.bent["AR(5)"], 0.03)
+        yield because("the series is a threshold autoregression with little noise", gain)
+
+    def plots(self) -> list[Panel]:
+        days = np.arange(120)
+        left = Panel("AR(5) in 120 test days", "day", "log volume, standardised")
+        left.target(days, self.shown[0], "volume").curve(days, self.shown[1], "AR(5)")
+        names = [n for n in ("straw man", "AR(1)", "AR(5)", "Elman") if n in self.found]
+        right = Panel("Elman gains nothing", "method", "R² on test days").bars(names, [self.found[n] for n in names], "")
+        bent = Panel("A bent series", "method", "R² on test days").bars(list(self.bent), list(self.bent.values()), "")
+        return [left, right, bent]
