@@ -1,3 +1,10 @@
 """Regularisation, generalisation, empirical tables"""
 
-ORDER = ("mnist-table", "nyse-ar5", "imdb-sparse", "default-spam", "beta-lasso", "permuted-pixels")  # of the lectures
+ORDER = (
+    "mnist-table",
+    "nyse-ar5",
+    "imdb-sparse",
+    "default-spam",
+    "beta-lasso",
+    "permuted-pixels",
+)  # of the lectures
