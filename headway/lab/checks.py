@@ -88,8 +88,8 @@ def close(name: str, measured: Any, expected: Any, tolerance: float = 1e-10) -> 
     allowed = tolerance * max(1.0, float(np.max(np.abs(e), initial=0.0)))
     error = float(np.max(np.abs(m - e), initial=0.0))
     if m.ndim == 0 and e.ndim == 0:
-        return Check(name, "EXACT", float(m), "≈", float(e), error <= allowed, allowed)
-    return Check(name, "EXACT", error, "≤", allowed, error <= allowed, note=f"largest difference of {max(m.size, e.size)}")
+        return Check(name, "EXACT", float(m), "≈", float(e), bool(error <= allowed), float(allowed))
+    return Check(name, "EXACT", error, "≤", float(allowed), bool(error <= allowed), note=f"largest difference of {max(m.size, e.size)}")
 
 
 def at_most(name: str, measured: Any, bound: Any, rounding: float = 0.0, kind: str = "BOUND") -> Check:
