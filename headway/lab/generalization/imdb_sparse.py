@@ -70,12 +70,14 @@ class IMDBSparse(Experiment):
         """Accuracy of lasso on the reviews of the test."""
         parts = {part: public_data.columns(self.folder, "imdb", f"{part}.tsv", "\t") for part in ("train", "test")}
         words = CountVectorizer(max_features=WIDE, binary=True)
-        lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear").fit(words.fit_transform(parts["train"]["text"]), parts["train"]["label"])
+        X, y = words.fit_transform(parts["train"]["text"]), parts["train"]["label"]
+        lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear").fit(X, y)
         return float(lasso.score(words.transform(parts["test"]["text"]), parts["test"]["label"]))
 
     def plots(self) -> list[Panel]:
         names = list(self.found)
-        left = Panel("Which words occur decides: a line is enough", "method", "accuracy").bars(names, list(self.found.values()), "made texts")
+        left = Panel("Which words occur decides: a line is enough", "method", "accuracy")
+        left.bars(names, list(self.found.values()), "made texts")
         left.points(range(3), list(PRINTED.values()), "printed, IMDB", size=50).limits(y=(0.4, 1))
         right = Panel("Their order decides: only reading it helps", "method", "accuracy").limits(y=(0.4, 1))
         return [left, right.bars(names, list(self.ordered.values()), "")]
