@@ -56,7 +56,7 @@ class BetaLasso(Experiment):
         with seeded(rng):
             net = hidden_layer_net(name, GRID * CELL, self.width, CELL, len(PATTERNS))
         fit(net, X, y, self.settings(name == "β-lasso", 0.2), rng)
-        return accuracy(net, Z, z), net[1].weight.detach().numpy()
+        return accuracy(net, Z, z), net.get_parameter("1.weight").detach().numpy()
 
     def settings(self, lasso: bool, rate: float) -> Settings:
         l1, beta = lasso * STRENGTH, lasso * self.beta

@@ -76,13 +76,12 @@ class DefaultSpam(Experiment):
         yield because("the log-odds are steps of the columns, not lines", gain)
 
     def plots(self) -> list[Panel]:
-        left = Panel("Default: no kind of network gains", "network", "error above logistic, points").limits(y=(-1, 1))
-        right = Panel("Spam: bending pays", "network", "error above logistic, points")
-        for panel, effects in ((left, self.effects), (right, {"dropout": self.bent})):
-            panel.bars(list(effects), [float(e.mean()) for e in effects.values()], "mean of the repeats")
-            for i, effect in enumerate(effects.values()):
-                panel.points(np.full(len(effect), i), effect, "" if i else "each", "#1f2937")
-        return [left, right]
+        effects = self.effects | {"spam: dropout": self.bent}
+        panel = Panel("A network gains where the log-odds bend, and only there", "Default: kind of network; spam", "error above logistic, points")
+        panel.bars(list(effects), [float(effect.mean()) for effect in effects.values()], "mean of the repeats")
+        for i, effect in enumerate(effects.values()):
+            panel.points(np.full(len(effect), i), effect, "" if i else "each", "#1f2937")
+        return [panel]
 
 
 def wrong(guess: np.ndarray, truth: np.ndarray) -> float:

@@ -52,7 +52,7 @@ class MNISTTable(Experiment):
         batch = 128 if len(X) > 10000 else 32
         epochs = self.epochs if len(X) > 10000 else 5 * self.epochs
         fit(net, X, y, Settings(epochs * len(X) // batch, batch, 1e-3, optimizer="adamw", decay=0.0, clip=1e9), rng)
-        linear = {"logistic": Multinomial(1e-4, self.iterations), "LDA": LDA()}
+        linear: dict[str, Multinomial | LDA] = {"logistic": Multinomial(1e-4, self.iterations), "LDA": LDA()}
         scores = {"network, dropout": accuracy(net, Z, z)} | {name: float(m.fit(X, y).score(Z, z)) for name, m in linear.items()}
         return {name: 100 * (1 - score) for name, score in scores.items()}
 
