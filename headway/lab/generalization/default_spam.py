@@ -77,7 +77,7 @@ class DefaultSpam(Experiment):
 
     def plots(self) -> list[Panel]:
         effects = self.effects | {"spam: dropout": self.bent}
-        panel = Panel("A network gains where the log-odds bend, and only there", "Default: kind of network; spam", "error above logistic, points")
+        panel = Panel("A network gains only where the log-odds bend", "kind of network, on Default and spam", "error above logistic, points")
         panel.bars(list(effects), [float(effect.mean()) for effect in effects.values()], "mean of the repeats")
         for i, effect in enumerate(effects.values()):
             panel.points(np.full(len(effect), i), effect, "" if i else "each", "#1f2937")
