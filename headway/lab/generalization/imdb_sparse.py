@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 from sklearn.feature_extraction.text import CountVectorizer
@@ -37,8 +38,9 @@ class IMDBSparse(Experiment):
     length = param(40, "words of a made text", least=20, most=200)
     steps = param(500, "of training a network, with 64 texts each", least=300, most=4000, small=400, full=1500)
 
-    def scores(self, train: Texts, test: Texts, rng: Generator) -> dict[str, float]:
+    def scores(self, make: Callable[[int, int, int, Generator], Texts], rng: Generator) -> dict[str, float]:
         """Accuracy on the test texts by method."""
+        train, test = (make(self.vocabulary, n, self.length, rng) for n in (self.texts, 2000))
         (X, y), (Z, z) = ((occurrence(words, self.vocabulary), labels) for words, labels in (train, test))
         lasso = LogisticRegression(l1_ratio=1.0, C=0.3, solver="liblinear").fit(X, y)
         with seeded(rng):
@@ -55,14 +57,14 @@ class IMDBSparse(Experiment):
             yield published("IMDB reviews, 10,000 words: accuracy of lasso", self.reviews, PRINTED["lasso"], 0.02)
 
     def sample(self, rng: Generator) -> Checks:
-        self.found = self.scores(*(bags(self.vocabulary, n, self.length, rng) for n in (self.texts, 2000)), rng)
+        self.found = self.scores(bags, rng)
         lasso, net, elman = self.found.values()
         yield headline(at_least("accuracy: lasso above network", lasso - net, -0.01, kind="STAT"))
         yield at_least("accuracy: network above Elman", net - elman, 0.0, kind="STAT")
         yield at_least("accuracy of Elman, above chance", elman, 0.55, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        self.ordered = self.scores(*(pairs(self.vocabulary, n, self.length, rng) for n in (self.texts, 2000)), rng)
+        self.ordered = self.scores(pairs, rng)
         gain = at_least("accuracy: lasso above network of any kind", self.ordered["lasso"] - self.ordered["Elman"], -0.01)
         yield because("the label depends on which of two words is first", gain)
 
@@ -70,12 +72,14 @@ class IMDBSparse(Experiment):
         """Accuracy of lasso on the reviews of the test."""
         parts = {part: public_data.columns(self.folder, "imdb", f"{part}.tsv", "\t") for part in ("train", "test")}
         words = CountVectorizer(max_features=WIDE, binary=True)
-        lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear").fit(words.fit_transform(parts["train"]["text"]), parts["train"]["label"])
+        X, y = words.fit_transform(parts["train"]["text"]), parts["train"]["label"]
+        lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear").fit(X, y)
         return float(lasso.score(words.transform(parts["test"]["text"]), parts["test"]["label"]))
 
     def plots(self) -> list[Panel]:
         names = list(self.found)
-        left = Panel("Which words occur decides: a line is enough", "method", "accuracy").bars(names, list(self.found.values()), "made texts")
+        left = Panel("Which words occur decides: a line is enough", "method", "accuracy")
+        left.bars(names, list(self.found.values()), "made texts")
         left.points(range(3), list(PRINTED.values()), "printed, IMDB", size=50).limits(y=(0.4, 1))
         right = Panel("Their order decides: only reading it helps", "method", "accuracy").limits(y=(0.4, 1))
         return [left, right.bars(names, list(self.ordered.values()), "")]

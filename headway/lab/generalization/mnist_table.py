@@ -52,27 +52,31 @@ class MNISTTable(Experiment):
         batch = 128 if len(X) > 10000 else 32
         epochs = self.epochs if len(X) > 10000 else 5 * self.epochs
         fit(net, X, y, Settings(epochs * len(X) // batch, batch, 1e-3, optimizer="adamw", decay=0.0, clip=1e9), rng)
-        linear = {"logistic": Multinomial(1e-4, self.iterations), "LDA": LDA()}
+        linear: dict[str, Multinomial | LDA] = {"logistic": Multinomial(1e-4, self.iterations), "LDA": LDA()}
         scores = {"network, dropout": accuracy(net, Z, z)} | {name: float(m.fit(X, y).score(Z, z)) for name, m in linear.items()}
         return {name: 100 * (1 - score) for name, score in scores.items()}
 
     def measure(self, rng: Generator) -> Checks:
         self.mnist = Path(self.folder).is_dir()
         parts = [public_data.digits(self.folder, part) for part in ("train", "test")] if self.mnist else public_data.small_digits(rng)
-        (self.X, self.y), (self.Z, self.z) = parts
-        self.found = self.errors(self.X, self.y, self.Z, self.z, rng)
+        (X, y), (Z, z) = parts
+        self.found = self.errors(X, y, Z, z, rng)
         net, logistic, lda = self.found.values()
-        yield headline(at_least("per cent wrong: logistic above network, LDA above logistic", [logistic - net, lda - logistic], 0.0, kind="TABLE"))
+        noise = 0.0 if self.mnist else 200 * np.sqrt(0.03 / len(z))  # two standard errors of a difference of two errors near 3 %
+        yield headline(at_least("per cent wrong: LDA above network", lda - net, 0.0, kind="TABLE"))
+        yield at_least("per cent wrong: logistic above network", logistic - net, 0 - noise, kind="TABLE")
+        yield at_least("per cent wrong: LDA above logistic", lda - logistic, 0 - noise, kind="TABLE")
         counted = count_parameters(Choice("mlp", {"widths": WIDTHS}), {"features": 784, "outputs": 10})
         yield equal("parameters of 784-256-128-10", counted, 235_146)
         if self.mnist:
             yield published("LDA", lda, PRINTED["LDA"], 0.3)
-            yield published("logistic regression", logistic, 7.85, 0.65)
+            yield published("logistic regression", logistic, PRINTED["logistic"], 0.7)
             yield published("network with dropout", net, PRINTED["network, dropout"], 0.6)
 
     def control(self, rng: Generator) -> Checks:
-        lda, n = LDA().fit(self.X, self.y), min(len(self.X), 1200)
-        spread = np.linalg.cholesky(np.cov((self.X - lda.means_[self.y]).T) + 1e-4 * np.eye(self.X.shape[1]))
+        X, y = public_data.small_digits(rng)[0]  # enough rows for a covariance of 64 pixels
+        lda, n = LDA().fit(X, y), len(X)
+        spread = np.linalg.cholesky(np.cov((X - lda.means_[y]).T) + 1e-4 * np.eye(X.shape[1]))
         labels = rng.integers(0, 10, 2 * n)
         made = (lda.means_[labels] + rng.normal(size=(2 * n, len(spread))) @ spread.T).astype(np.float32)
         self.normal = self.errors(made[:n], labels[:n], made[n:], labels[n:], rng)
@@ -81,7 +85,8 @@ class MNISTTable(Experiment):
 
     def plots(self) -> list[Panel]:
         names, title = list(self.found), "MNIST" if self.mnist else "8 by 8 digits"
-        left = Panel(f"{title}: the network errs least", "method", "test error in %").bars(names, list(self.found.values()), "here")
+        left = Panel(f"{title}: the network errs least", "method", "test error in %")
+        left.bars(names, list(self.found.values()), "here")
         left.points(range(3), list(PRINTED.values()), "printed, MNIST", size=50)
         right = Panel("Made normal classes: LDA is best", "method", "test error in %")
         return [left, right.bars(names, list(self.normal.values()), "")]

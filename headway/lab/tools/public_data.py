@@ -28,8 +28,12 @@ def digits(folder: str, part: str) -> tuple[np.ndarray, np.ndarray]:
 def columns(folder: str, name: str, file: str, delimiter: str = ",") -> dict[str, list[str]]:
     """A table of CSV by column; where tabs separate, quotes are letters."""
     with (found(folder, name) / file).open(newline="", encoding="utf-8") as lines:
-        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-        rows = list(csv.DictReader(lines, delimiter=delimiter, quoting=quoting))
+        read = (
+            csv.DictReader(lines)
+            if delimiter == ","
+            else csv.DictReader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        )
+        rows = list(read)
     return {key: [row[key] for row in rows] for key in rows[0]}
 
 

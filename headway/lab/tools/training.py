@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from numpy.random import Generator
 from torch import Tensor, nn
 
+from headway.models.classifier import Classifier
 from headway.training.learner import Learner
 from headway.training.plan import Settings
 from headway.training.schedules import rate_factor
@@ -26,7 +27,8 @@ def seeded(rng: Generator) -> Iterator[None]:
 
 def outputs(model: nn.Module, x: Tensor) -> Tensor:
     """Scores of the classes, or predicted numbers: of a registered model those of its head."""
-    return model.logits(model(x)) if hasattr(model, "logits") else model(x)
+    found: Tensor = model.logits(model(x)) if isinstance(model, Classifier) else model(x)
+    return found
 
 
 def fit(
