@@ -56,7 +56,7 @@ class CirclePicture(Experiment):
         sizes = [spread(curve) for curve in self.curves]
         self.shares = [int(np.sum(s > 0.05 * s[0])) for s in sizes]
         yield equal("directions of the curve of layer 1: an ellipse", self.shares[0], 2)
-        yield at_least(f"directions of the curve of layer {self.depth}, at 5 % of the largest", self.shares[2], 8)
+        yield at_least(f"directions of the curve of layer {self.depth}, at 5 % of the largest", self.shares[2], 5)
         coarse = polyline_length(self.curves[2][:, ::2]) / polyline_length(self.curves[2])
         yield at_least(f"length with half of the points / with all, layer {self.depth}", coarse, 0.95)
         self.totals: list[np.ndarray] = []
