@@ -17,7 +17,7 @@ class System:
     german: float | None  # BLEU, English to German
     french: float | None  # BLEU, English to French
     german_cost: float | None  # FLOPs
-    french_cost: float | None
+    french_cost: float | None  # FLOPs
 
 
 SYSTEMS = {  # as lecture A prints them; its two Transformers have one cost for both (erratum A16)

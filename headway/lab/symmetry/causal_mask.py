@@ -4,7 +4,7 @@ from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close
 from headway.lab.tools.layers64 import attention_weights, built, influence, normal, stepwise
 from headway.layers.attention.multihead import Multihead
 from headway.layers.masks import Causal, Everything, Mask, Matrix
-from headway.models.gpt import GPT, Config
+from headway.models import gpt
 
 
 class CausalMask(Experiment):
@@ -42,10 +42,12 @@ class CausalMask(Experiment):
         weights = np.exp(e[0] @ e[1].swapaxes(1, 2) / 2) * lower
         weights /= weights.sum(-1, keepdims=True)
         yield close("weights: exp(e_ts) M_ts, normalised", attention_weights(layer, self.x), weights, 1e-12)
+        written = self.layer(Matrix(Causal().matrix(self.n, self.n)))(self.x[None])[0].numpy()
+        yield close("the mask written out as a matrix M", written, y, 1e-12)
         full, one = (self.layer(m)(self.x[None]).numpy() for m in (Everything(), Matrix(torch.ones(self.n, self.n) > 0)))
         yield close("M = 1 is attention without a mask", one, full, 1e-12)
-        sizes = Config(width=d, depth=self.depth, heads=self.heads, inner=2 * d, context=self.n)
-        model = built(lambda: GPT(sizes, 11), rng)
+        sizes = gpt.Config(width=d, depth=self.depth, heads=self.heads, inner=2 * d, context=self.n)
+        model = built(lambda: gpt.GPT(sizes, 11), rng)
         for p in model.parameters():  # its output projections begin at zero, which would hide the mixers
             p.copy_(0.3 * normal(rng, *p.shape))
         ids = torch.from_numpy(rng.integers(11, size=self.n))

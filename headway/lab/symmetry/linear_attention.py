@@ -22,7 +22,7 @@ from headway.layers.attention.multihead import Multihead
 from headway.layers.attention.performer import Performer
 from headway.layers.masks import Causal
 
-E, LENGTH = 8, 0.5  # width of the one head; length of a query and a key
+E = 8  # width of the one head
 
 
 class LinearAttention(Experiment):
@@ -41,8 +41,8 @@ class LinearAttention(Experiment):
     cost = "M"
     features = param((64, 256, 1024, 4096), "random features m", least=64, most=8192, count=4)
     n = param(24, "positions", least=8, most=64)
-    draws = param(30, "draws of the features for each m", least=20, most=100)
-    trials = param(4000, "blocks of orthogonal features for the mean", least=1000, most=20_000)
+    draws = param(80, "draws of the features for each m", least=40, most=100)
+    trials = param(8000, "blocks of orthogonal features for the mean", least=4000, most=20_000)
 
     def measure(self, rng: Generator) -> Checks:
         x, exact = 0.5 * normal(rng, self.n, E), built(lambda: Multihead(E, 1), rng)
@@ -74,25 +74,25 @@ class LinearAttention(Experiment):
         layer.load_state_dict(exact.state_dict(), strict=False)
         return layer
 
-    def kernel(self, rng: Generator, scale: float = 1.0) -> tuple[np.ndarray, float]:
+    def kernel(self, rng: Generator, length: float, scale: float = 1.0) -> tuple[np.ndarray, float]:
         """φ(q)·φ(k) / e^(q·k) of single features, in rows of E orthogonal ones, and |q + k|²."""
         layer = built(lambda: Performer(E, 1, features=E * self.trials), rng)
         layer.w *= scale
         x = normal(rng, 2, E).cumsum(0)
-        x *= LENGTH / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        x *= length / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
         each = phi(layer, E**0.25 * x).prod(0) / (x[0] @ x[1]).exp()  # the layer divides by e^(1/4)
         return each.reshape(-1, E).numpy(), float(x.sum(0).square().sum())
 
     def sample(self, rng: Generator) -> Checks:
-        each, far = self.kernel(rng)
+        short, near = self.kernel(rng, 0.2)
+        yield mean_is("relative variance of one feature", ((short - 1) ** 2).mean(1), math.expm1(near))
+        each = self.kernel(rng, 0.5)[0]
         yield headline(mean_is("E φ(q)·φ(k) / e^(q·k)", each.mean(1), 1))
-        squares = ((each - 1) ** 2).mean(1)
-        yield mean_is("relative variance of one feature", squares, math.expm1(far))
-        gain = np.var(each.mean(1)) * E / np.mean(squares)
+        gain = np.var(each.mean(1)) * E / np.mean((each - 1) ** 2)
         yield at_most("variance of orthogonal features over independent ones", gain, 1)
 
     def control(self, rng: Generator) -> Checks:
-        wide, plain = self.kernel(rng, scale=1.5)[0], self.kernel(rng)[0] * math.exp(LENGTH**2)
+        wide, plain = self.kernel(rng, 0.5, scale=1.5)[0], self.kernel(rng, 0.5)[0] * math.exp(0.25)
         for why, made in (("w has variance 2.25", wide), ("e^(-|x|²/2) is left out", plain)):
             yield because(why, mean_is("E φ(q)·φ(k) / e^(q·k)", made.mean(1), 1))
         yield because("the softmax does not factor", slope("multiply-adds in n", self.lengths, self.costs["softmax"], 1, 0.05))

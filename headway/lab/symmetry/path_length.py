@@ -46,8 +46,9 @@ class PathLength(Experiment):
         return influence(f, normal(rng, n, WIDTH)) > 0
 
     def path(self, edges: np.ndarray) -> int:
-        """The shortest way from the first position to the last."""
-        return int(shortest_path(np.ascontiguousarray(edges.T, dtype=float), unweighted=True)[0, -1])
+        """The shortest way from the first position to the last; 0 for none."""
+        length = shortest_path(np.ascontiguousarray(edges.T, dtype=float), unweighted=True)[0, -1]
+        return int(length) if np.isfinite(length) else 0
 
     def levels(self, n: int) -> int:
         """⌈log_k n⌉ without rounding."""
@@ -65,7 +66,7 @@ class PathLength(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.found: dict[str, list[int]] = {"attention": [], "recurrence": [], "convolution": [], "dilated": []}
         for n in self.lengths:
-            x, cell, layers = normal(rng, n, WIDTH), built(lambda: Elman(WIDTH, WIDTH), rng), range(n)
+            x, cell = normal(rng, n, WIDTH), built(lambda: Elman(WIDTH, WIDTH), rng)
 
             def recur(z: Tensor, cell: Elman = cell, x: Tensor = x) -> Tensor:
                 """Every state from the one before it, all at once: z_t = cell(x_t, z_{t-1})."""
@@ -77,7 +78,7 @@ class PathLength(Experiment):
             self.found["attention"].append(self.path(attention))
             self.found["convolution"].append(self.path(plain))
             self.found["recurrence"].append(self.path(self.edges(recur, n, rng)))
-            stack = (self.edges(self.dilated(self.kernel**k, rng), n, rng) for k in layers)
+            stack = (self.edges(self.dilated(self.kernel**k, rng), n, rng) for k in range(self.levels(n)))
             self.found["dilated"].append(self.through(stack))
         size, k = np.array(self.lengths), self.kernel
         found = {name: np.array(lengths) for name, lengths in self.found.items()}

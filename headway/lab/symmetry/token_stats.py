@@ -20,7 +20,7 @@ from headway.lab.kit import (
     published,
     share_is,
 )
-from headway.models.vit import Config, ViT
+from headway.models import vit
 
 SHORT = 7  # words of a short text
 
@@ -54,7 +54,7 @@ class TokenStats(Experiment):
         touched = mask_words(marked, self.vocabulary, rng)[1][: len(SPECIALS)]
         yield equal("special symbols that are chosen", int((touched != UNASKED).sum()), 0)
         with torch.device("meta"):
-            model = ViT(Config(patch=16), 3, 224, 224, 10)
+            model = vit.ViT(vit.Config(patch=16), 3, 224, 224, 10)
             grid = model.patches(torch.empty(1, 3, 224, 224)).shape[1:3]
         yield equal("tokens of a picture of 224×224, patches and class token", grid[0] * grid[1] + len(model.token), 197)
         yield equal("and positions of the model", model.position.table.shape[0], 197)
@@ -84,7 +84,7 @@ class TokenStats(Experiment):
         check = mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN)
         yield because("the number of words is always rounded down", check)
         with torch.device("meta"):
-            rows, columns = ViT(Config(patch=16), 3, 225, 225, 10).grid
+            rows, columns = vit.ViT(vit.Config(patch=16), 3, 225, 225, 10).grid
         check = equal("tokens of 225×225: ⌊225/16⌋² + 1", rows * columns + 1, 197)
         yield because("225 is no multiple of 16, and the border makes patches of its own", check)
 
