@@ -5,22 +5,14 @@ import pytest
 
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet, random_net
-from headway.lab.tools.regions import Polygon, arrangement, cells, distinct_maps, most_regions, zaslavsky
+from headway.lab.tools.regions import Polygon, arrangement, cells, distinct_maps, most_regions, signs_at, zaslavsky
 
 
-def signs_at(net: ReluNet, x: np.ndarray) -> np.ndarray:
-    h, found = x, []
-    for w, b in net.layers[:-1]:
-        z = h @ w.T + b
-        found.append(z > 0)
-        h = np.maximum(z, 0)
-    return np.concatenate(found, axis=-1)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_polygons_and_linear_programs_find_the_same_regions(seed: int) -> None:
-    net = random_net([2, 4, 3, 1], np.random.default_rng(seed))
-    clipped, solved = cells(net), cells(net, polygons=False)
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_clipping_and_linear_programs_find_the_same_regions(seed: int, inputs: int) -> None:
+    net = random_net([inputs, 4, 3, 1], np.random.default_rng(seed))
+    clipped, solved = cells(net), cells(net, programs=True)
     assert {c.signs.tobytes() for c in clipped} == {c.signs.tobytes() for c in solved}
     assert len(clipped) == len({c.signs.tobytes() for c in clipped}) == len(solved)
 
@@ -28,7 +20,9 @@ def test_polygons_and_linear_programs_find_the_same_regions(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_one_input_agrees_with_the_breakpoints(seed: int) -> None:
     net = random_net([1, 6, 5, 4, 1], np.random.default_rng(seed))
-    assert len(cells(net)) == len(pwl1d(net).knots)  # one of the knots is 0, where nothing bends
+    found = cells(net)
+    assert all(np.array_equal(signs_at(net, c.part.centre), c.signs) for c in found)
+    assert len(found) == len(pwl1d(net).knots)  # one of the knots is 0, where nothing bends
 
 
 @pytest.mark.parametrize("widths", [(2, 8, 8, 1), (3, 5, 4, 1)])

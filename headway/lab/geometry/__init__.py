@@ -1,6 +1,14 @@
 """Linear regions, trajectory length, intrinsic dimension"""
 
 ORDER = (
+    "zaslavsky",
+    "central-arrangement",
+    "line-sweep",
+    "pascanu-inequality",
+    "region-exact",
+    "montufar-fold",
+    "region-random",
+    "region-slice",
     "trajectory-relu",
     "trajectory-sparse",
     "trajectory-weights",
@@ -12,4 +20,5 @@ ORDER = (
     "mnist-intrinsic-dim",
     "hidden-manifold",
     "manifold-rate",
+    "hinge-1d-count",
 )  # of the lectures

@@ -24,5 +24,6 @@ def mosaic(title: str, cells: Sequence[Cell], colours: Sequence[float] | None = 
         axes.set_aspect("equal")
         axes.margins(0)
         axes.grid(False)
+        axes.locator_params(nbins=5)
 
     return Panel(title, "$x_1$", "$x_2$").custom(draw)

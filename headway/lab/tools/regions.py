@@ -4,6 +4,7 @@ Inside a region of the layers below, layer (W, b) is affine, x -> G x + g, so ea
 hyperplane; after the layer, M = diag(s) W M and v = diag(s) (W v + b) with the signs s (Montúfar et al. 2014,
 https://arxiv.org/abs/1402.1869). A region is kept if it has an interior:
 
+    Interval     one input
     Polyhedron   any number of inputs: max t  subject to  A x + ‖A_i‖ t <= c,  t <= 1  (the Chebyshev radius, a linear program)
     Polygon      two inputs: clipping of its corners; no program to solve, and corners may lie at infinity
 """
@@ -28,6 +29,29 @@ class Part(Protocol):
     def centre(self) -> np.ndarray: ...  # a point of the interior
 
     def split(self, a: np.ndarray, b: float) -> tuple[Self | None, Self | None]: ...  # where a·x + b > 0, and where < 0
+
+
+@dataclass(frozen=True)
+class Interval:
+    """{x : low < x < high}."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def centre(self) -> np.ndarray:
+        low, high = max(self.low, min(self.high - 1, 0.0)), min(self.high, max(self.low + 1, 0.0))
+        return np.array([(low + high) / 2])
+
+    def split(self, a: np.ndarray, b: float) -> "tuple[Interval | None, Interval | None]":
+        slope = float(a[0])
+        cut = -b / slope if abs(slope) > ON * abs(b) else math.inf
+        room = ON * max(1.0, abs(cut))
+        if not self.low + room < cut < self.high - room:
+            up = float(self.centre[0]) * slope + b > 0
+            return (self, None) if up else (None, self)
+        left, right = Interval(self.low, cut), Interval(cut, self.high)
+        return (right, left) if slope > 0 else (left, right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +157,11 @@ class Cell:
     part: Part
 
 
-def cells(net: ReluNet, where: Part | None = None, polygons: bool = True) -> list[Cell]:
-    """All activation regions in the whole space, or in `where`; `polygons=False` solves linear programs for two inputs, too."""
+def cells(net: ReluNet, where: Part | None = None, programs: bool = False) -> list[Cell]:
+    """All activation regions in the whole space, or in `where`; `programs` solves linear programs for one and two inputs, too."""
     n = net.inputs
-    start = where or (Polygon.plane() if n == 2 and polygons else Polyhedron.space(n))
+    exact: dict[int, Part] = {} if programs else {1: Interval(), 2: Polygon.plane()}
+    start = where or exact.get(n, Polyhedron.space(n))
     found = [Cell(np.zeros(0, dtype=bool), np.eye(n), np.zeros(n), start)]
     for w, b in net.layers[:-1]:
         found = [inner for cell in found for inner in _refined(cell, w, b)]
@@ -149,9 +174,23 @@ def _refined(cell: Cell, w: np.ndarray, b: np.ndarray) -> list[Cell]:
     parts: list[tuple[Part, tuple[bool, ...]]] = [(cell.part, ())]
     for a, shift in zip(G, g, strict=True):
         halves = [(part.split(a, float(shift)), signs) for part, signs in parts]
-        parts = [(p, (*s, up)) for both, s in halves for p, up in zip(both, (True, False), strict=True) if p is not None]
+        parts = [
+            (p, (*s, up)) for both, s in halves for p, up in zip(both, (True, False), strict=True) if p is not None
+        ]
     signs = [np.array(s) for _, s in parts]
-    return [Cell(np.append(cell.signs, s), s[:, None] * G, s * g, part) for (part, _), s in zip(parts, signs, strict=True)]
+    return [
+        Cell(np.append(cell.signs, s), s[:, None] * G, s * g, part) for (part, _), s in zip(parts, signs, strict=True)
+    ]
+
+
+def signs_at(net: ReluNet, x: np.ndarray) -> np.ndarray:
+    """Which hidden units are active at points x of shape (..., inputs), without any list of regions."""
+    found, h = [], x
+    for w, b in net.layers[:-1]:
+        z = h @ w.T + b
+        found.append(z > 0)
+        h = np.maximum(z, 0.0)
+    return np.concatenate(found, axis=-1)
 
 
 def arrangement(w: np.ndarray, b: np.ndarray, where: Part | None = None) -> list[Cell]:

@@ -1,0 +1,117 @@
+from itertools import combinations
+
+from headway.lab.kit import (
+    Checks,
+    Experiment,
+    Generator,
+    Panel,
+    at_least,
+    at_most,
+    because,
+    equal,
+    headline,
+    math,
+    np,
+    param,
+    printed,
+)
+from headway.lab.relu_net import ReluNet, affine, compose, random_net
+from headway.lab.tools.mosaic import mosaic
+from headway.lab.tools.regions import Polygon, cells, most_regions, zaslavsky
+
+SIZES = {(1, 3, 2): 13, (1, 4, 3): 82}  # (inputs, width, layers): regions of the folding net
+
+
+def fold(n: int, p: int) -> ReluNet:
+    """Each of n coordinates of [0, 1]^n is folded p times onto [0, 1]: Σ_k ±h_k, h_1 = σ(px), h_k = σ(2px - 2(k-1))."""
+    slope = np.where(np.arange(p) > 0, 2.0 * p, 1.0 * p)[:, None]
+    signs = (-1.0) ** np.arange(p)[None]
+    return ReluNet(
+        ((np.kron(np.eye(n), slope), np.tile(-2.0 * np.arange(p), n)), (np.kron(np.eye(n), signs), np.zeros(n)))
+    )
+
+
+def star(n: int, m: int, rng: Generator) -> ReluNet:
+    """m hyperplanes in general position whose crossings are all inside [0.1, 0.9]^n; n is 1 or 2."""
+    angle = math.pi * (np.arange(m) + rng.uniform(0, 0.5, m)) / m
+    w, offset = (np.ones((m, 1)) if n == 1 else np.column_stack([np.cos(angle), np.sin(angle)])), rng.uniform(-1, 1, m)
+    corners = [np.linalg.solve(w[list(i)], offset[list(i)]) for i in combinations(range(m), n)]
+    shift = 0.4 * offset / np.max(np.abs(corners))
+    return ReluNet(((w, -shift - w @ np.full(n, 0.5)), (np.ones((1, m)), [0.0])))
+
+
+def folding_net(n: int, m: int, layers: int, rng: Generator) -> ReluNet:
+    net = affine(np.eye(n), np.zeros(n))
+    for _ in range(layers - 1):
+        net = compose(fold(n, m // n), net)
+    return compose(star(n, m, rng), net)
+
+
+class MontufarFold(Experiment):
+    """A deep net that folds its input has ⌊m/n⌋^{n(L-1)} Σ_{j<=n} C(m, j) regions or more: exponential in the depth.
+
+        max over weights of regions >= (∏_{ℓ<L} ⌊n_ℓ/n⌋^n) Σ_{j=0}^{n} C(n_L, j)
+
+    With p = ⌊m/n⌋ units for each coordinate a layer maps p^n small cubes onto the whole one, so whatever the next layers draw in the
+    cube appears p^n times in its input. One layer with as many units has only Σ C(mL, j) regions, a polynomial.
+
+    Notes: B, C. Source: Montúfar, Pascanu, Cho and Bengio 2014, https://arxiv.org/abs/1402.1869
+    Assumes: the weights are chosen; m >= 2n.
+    Also: folding networks; lower bound on linear regions.
+    """
+
+    cost = "M"
+    m = param(4, "units in each hidden layer of the nets with two inputs", least=4, most=8)
+    depth = param(3, "the largest number L of their hidden layers", least=2, most=4, small=2)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [
+            (
+                self.bound(2, self.m, self.depth) <= 3000,
+                "there are too many regions to list: m or depth must be smaller",
+            )
+        ]
+
+    def bound(self, n: int, m: int, layers: int, exponent: int = 0) -> int:
+        """Montúfar's bound; exponent 1 is the earlier one of Pascanu, Montúfar and Bengio."""
+        return (m // n) ** ((exponent or n) * (layers - 1)) * zaslavsky(n, m)
+
+    def measure(self, rng: Generator) -> Checks:
+        self.sizes = [(2, self.m, L) for L in range(1, self.depth + 1)]
+        sizes = [*SIZES, *self.sizes, (2, 6, 2)]
+        found = {f"n = {n}, m = {m}, L = {L}": len(cells(folding_net(n, m, L, rng))) for n, m, L in sizes}
+        self.counts = list(found.values())[2:-1]
+        yield headline(at_least("regions of folding nets", found, [self.bound(*size) for size in sizes]))
+        yield at_least("the earlier bound, exponent 1", found, [self.bound(*size, 1) for size in sizes])
+        yield at_most("∏ Σ C(m, j), the most there can be", found, [most_regions(n, (m,) * L) for n, m, L in sizes])
+        yield equal(
+            "one input: 12 or 80, and those beside [0, 1]", np.array(list(found.values())[:2]), list(SIZES.values())
+        )
+        deep = [(size, count) for size, count in zip(sizes, found.values(), strict=True) if size[2] > 1]
+        shallow = [zaslavsky(n, m * L) + 1 for (n, m, L), _ in deep]
+        yield at_least("more than any net of one layer with mL units, L >= 2", [count for _, count in deep], shallow)
+        inside = len(cells(folding_net(2, self.m, 2, rng), Polygon.square(0, 1)))
+        yield equal("inside the square: exactly ⌊m/2⌋² Σ C(m, j), L = 2", inside, self.bound(2, self.m, 2))
+        self.net = folding_net(2, self.m, min(self.depth, 3), rng)
+        self.shown = cells(self.net, Polygon.square(-0.1, 1.1))
+
+    def control(self, rng: Generator) -> Checks:
+        self.random = [len(cells(random_net([2, *[self.m] * L, 1], rng))) for _, _, L in self.sizes]
+        n, m, L = 2, self.m, max(self.depth, 3)
+        count = len(cells(random_net([n, *[m] * L, 1], rng)))
+        row = at_least(f"regions of a random net, m = {m}, L = {L}", count, self.bound(n, m, L))
+        yield because("the weights are random", row)
+        promised = math.prod(k ** min(n, k / 2) for k in (n, *[m] * L))
+        most = most_regions(n, (m,) * L)
+        yield printed(
+            at_least(f"the most regions there can be, of those promised, m = {m}, L = {L}", most, promised), "B2"
+        )
+
+    def plots(self) -> list[Panel]:
+        left = mosaic("The square is folded onto itself", self.shown)
+        x = [L for _, _, L in self.sizes]
+        right = Panel("Depth multiplies", "hidden layers L", "regions", log="y").series(x, self.counts, "folding")
+        right.bound(x, [self.bound(*size) for size in self.sizes], "lower bound")
+        right.bound(x, [most_regions(2, (self.m,) * L) for L in x], "upper bound").control(x, self.random, "random net")
+        right.series(x, [zaslavsky(2, self.m * L) for L in x], "one layer, mL units")
+        return [left, right.ticks(x={float(L): str(L) for L in x})]
