@@ -3,13 +3,7 @@ from headway.lab.checks import at_most, because, close, equal, headline, publish
 from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
 from headway.lab.tools.curves import Curve, bend, root
 from headway.lab.tools.fejer import (
-    bend_coefficients,
-    circle_net,
-    cosine_net,
-    fejer,
-    root_coefficients,
-    sharp,
-    square_wave,
+    bend_coefficients, circle_net, cosine_net, fejer, root_coefficients, sharp, square_wave,
 )
 from headway.lab.tools.nets import RidgeNet
 

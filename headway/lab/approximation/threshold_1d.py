@@ -1,16 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    np,
-    param,
-    table,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, table,
 )
 from headway.lab.tools.curves import bend, line, sine, zigzag
 from headway.lab.tools.staircase import random_staircase, staircase, units_for

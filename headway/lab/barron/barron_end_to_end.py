@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
-    slope,
-    vacuous,
+    Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, np, param, slope, vacuous,
 )
 from headway.lab.tools.gaussians import Gaussian, affordable, ball, greedy, net_errors, steps
 

@@ -1,20 +1,6 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    monotone,
-    np,
-    param,
-    printed,
-    table,
-    within,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param,
+    printed, table, within,
 )
 from headway.lab.tools.gaussians import barron_constant
 from headway.lab.tools.radial import fourier, nodes, sphere

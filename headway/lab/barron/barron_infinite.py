@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, printed,
 )
 from headway.lab.tools.gaussians import Gaussian
 from headway.lab.tools.radial import fourier, sphere, wave

@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    headline,
-    math,
-    mean_is,
-    monotone,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, monotone, np, param, published,
     slope,
 )
 from headway.lab.tools.gaussians import Gaussian, affordable, ball, net_errors

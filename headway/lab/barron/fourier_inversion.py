@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    headline,
-    linear_slope,
-    math,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_most, because, close, headline, linear_slope, math, np, param, printed,
 )
 from headway.lab.tools.radial import there_and_back
 from headway.lab.tools.transforms import Even

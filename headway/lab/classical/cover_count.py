@@ -1,18 +1,7 @@
 from fractions import Fraction
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
-    share_is,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, share_is,
 )
 from headway.lab.tools.dichotomies import cover, dichotomies
 from headway.lab.tools.programs import separable

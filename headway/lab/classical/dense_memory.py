@@ -1,19 +1,7 @@
 from itertools import pairwise
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    slope,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, slope,
 )
 from headway.lab.tools.dense_memory import LIMIT, capacity, energy, formula, stable_share, stays
 

@@ -1,18 +1,7 @@
 from scipy.special import erf
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    headline,
-    np,
-    param,
-    published,
-    within,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, published, within,
 )
 from headway.lab.tools.hopfield import STARTS, hebb, overlaps, patterns, settle
 

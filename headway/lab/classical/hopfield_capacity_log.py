@@ -1,16 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    headline,
-    math,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed,
 )
 from headway.lab.tools.crosstalk import bit_error, crosstalk, exact_bit_error, unstable
 from headway.lab.tools.hopfield import patterns

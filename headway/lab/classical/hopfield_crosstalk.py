@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    printed,
-    vacuous,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, math, np, param, printed, vacuous,
     within,
 )
 from headway.lab.tools.crosstalk import bit_error, crosstalk, exact_bit_error, standard_errors, unstable

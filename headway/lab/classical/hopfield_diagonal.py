@@ -2,19 +2,7 @@ from scipy.special import ndtr
 
 from headway.lab import style
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed, published,
 )
 from headway.lab.tools.hopfield import hebb, patterns, settle
 

@@ -1,17 +1,5 @@
 from headway.lab import style
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
 from headway.lab.tools.bits import cube
 from headway.lab.tools.hopfield import descend, energy, sgn, symmetric
 

@@ -1,18 +1,7 @@
 from scipy.special import log_expit
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    linear_slope,
-    monotone,
-    np,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, linear_slope, monotone, np,
     param,
 )
 from headway.lab.tools.differences import differences

@@ -1,19 +1,7 @@
 from scipy.special import softmax
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param,
 )
 from headway.lab.tools.hopfield import hebb, patterns, settle
 from headway.lab.tools.retrieval import energy, kernel, retrieve

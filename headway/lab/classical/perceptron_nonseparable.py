@@ -1,16 +1,4 @@
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param
 from headway.lab.tools.perceptron import reachable, walk
 from headway.lab.tools.programs import separable
 

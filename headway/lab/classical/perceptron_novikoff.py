@@ -1,18 +1,6 @@
 from headway.lab import style
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed,
 )
 from headway.lab.tools.perceptron import labelled, path
 from headway.lab.tools.programs import max_margin

@@ -1,18 +1,6 @@
 from dataclasses import dataclass
 
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param
 
 PICTURE = np.array([[-1.4, -1.1], [-0.9, 2.1], [1.5, 0.6], [0.1, -0.7], [1.7, -1.3], [-1.5, 0.9]])
 

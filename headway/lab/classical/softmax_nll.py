@@ -1,19 +1,7 @@
 import torch
 from scipy.special import entr, rel_entr
 
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param
 from headway.lab.tools.differences import complex_step
 from headway.lab.tools.markov_chain import conditional, cross_entropy, sequences, windows
 from headway.layers.cross_entropy import linear_cross_entropy

@@ -2,17 +2,7 @@ from typing import Any
 
 from headway.lab import style
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, published,
 )
 from headway.lab.tools.bits import codes, cube, tables
 from headway.lab.tools.boolean_functions import by_signs, by_weights, classes

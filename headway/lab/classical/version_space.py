@@ -1,18 +1,6 @@
 from headway.lab import style
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    share_is,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param, share_is,
     within,
 )
 from headway.lab.tools.bits import codes, cube

@@ -3,18 +3,7 @@ from itertools import product
 from headway.core.errors import ConfigError
 from headway.lab import style
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    counts,
-    equal,
-    headline,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, because, close, counts, equal, headline, np, param,
 )
 from headway.lab.relu_net import ReluNet, affine
 from headway.lab.tools.bits import cube

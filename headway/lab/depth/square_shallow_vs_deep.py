@@ -1,19 +1,7 @@
 from itertools import pairwise
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param,
     slope,
 )
 from headway.lab.pwl1d import Pwl, pwl1d

@@ -2,18 +2,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, published,
     vacuous,
 )
 from headway.lab.pwl1d import Pwl, l1_distance, pwl1d

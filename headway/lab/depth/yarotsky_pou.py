@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    np,
-    param,
-    slope,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope,
     table,
 )
 from headway.lab.relu_net import hinges

@@ -1,16 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published,
 )
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import product_error, product_net

@@ -1,18 +1,6 @@
 from headway.lab.checks import line_fit
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    linear_slope,
-    math,
-    np,
-    param,
-    slope,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, linear_slope, math, np, param, slope,
 )
 from headway.lab.tools.taylor_net import TaylorNet
 

@@ -2,19 +2,7 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param
 from headway.lab.tools.layer_twins import hidden_layer_net
 from headway.lab.tools.motifs import CELL, PATTERNS, as_local, motifs
 from headway.lab.tools.training import Settings, accuracy, fit, seeded

@@ -1,16 +1,6 @@
 from headway.core.config import Choice
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    headline,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, published,
 )
 from headway.lab.tools.made_tables import Rows, defaults, spam
 from headway.lab.tools.training import Settings, fit, predict, seeded
@@ -77,7 +67,8 @@ class DefaultSpam(Experiment):
 
     def plots(self) -> list[Panel]:
         effects = self.effects | {"spam: dropout": self.bent}
-        panel = Panel("A network gains only where the log-odds bend", "kind of network, on Default and spam", "error above logistic, points")
+        axes = "kind of network, on Default and spam", "error above logistic, points"
+        panel = Panel("A network gains only where the log-odds bend", *axes)
         panel.bars(list(effects), [float(effect.mean()) for effect in effects.values()], "mean of the repeats")
         for i, effect in enumerate(effects.values()):
             panel.points(np.full(len(effect), i), effect, "" if i else "each", "#1f2937")

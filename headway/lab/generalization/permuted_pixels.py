@@ -1,19 +1,7 @@
 import torch
 from torch import nn
 
-from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param
 from headway.lab.tools.motifs import CELL, PATTERNS, motifs
 from headway.lab.tools.training import Settings, accuracy, fit, seeded
 from headway.models.cnn import CNN

@@ -1,18 +1,7 @@
 from scipy.special import gammaln
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    equal,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, because, equal, headline, math, mean_is, np, param,
 )
 from headway.lab.tools.trajectories import circle, images, layers, polyline_length, relu_factor
 

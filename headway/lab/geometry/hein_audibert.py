@@ -1,18 +1,7 @@
 from collections.abc import Callable
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    monotone,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, monotone, np, param,
 )
 from headway.lab.tools import intrinsic_dimension as dim
 from headway.lab.tools import manifolds

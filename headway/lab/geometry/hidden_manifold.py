@@ -1,16 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, math, mean_is, np, param,
 )
 from headway.lab.tools.intrinsic_dimension import hein_audibert, survey
 from headway.lab.tools.manifolds import features, hidden

@@ -4,19 +4,7 @@ import torch
 from torch import Tensor
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    mean_is,
-    monotone,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, mean_is, monotone, np, param,
 )
 from headway.layers.initialisation import gaussian, glorot_normal, he_normal, orthogonal
 

@@ -2,18 +2,7 @@ from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 
 from headway.lab.kit import (
-    Checks,
-    DataMissing,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
+    Checks, DataMissing, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param,
     printed,
 )
 from headway.lab.tools.intrinsic_dimension import Distances, hein_audibert, survey, takens

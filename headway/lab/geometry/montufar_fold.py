@@ -1,19 +1,7 @@
 from itertools import combinations
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, printed,
 )
 from headway.lab.relu_net import ReluNet, affine, compose, random_net
 from headway.lab.tools.mosaic import mosaic

@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param, printed,
     slope,
 )
 from headway.lab.tools.regions import arrangement, zaslavsky

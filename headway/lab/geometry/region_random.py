@@ -1,16 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
-    slope,
+    Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, np, param, slope,
 )
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet, affine, compose, random_net

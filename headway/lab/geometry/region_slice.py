@@ -33,7 +33,7 @@ def bends(net: ReluNet, found: list[Cell], side: float) -> tuple[int, np.ndarray
     turned = [
         ends[key] for key, way in ways.items() if max(abs(way[0][0] * w[1] - way[0][1] * w[0]) for w in way) > 1e-6
     ]
-    below = [np.abs(np.concatenate([layer(end) for layer in layers[:-1]] or [[1.0]])).min() for end in turned]
+    below = [np.abs(np.concatenate([layer(end) for layer in layers[:-1]] or [np.ones(1)])).min() for end in turned]
     return len(turned), np.array(below)
 
 

@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    headline,
-    math,
-    np,
-    param,
-    printed,
-    table,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed, table,
 )
 from headway.lab.tools import trajectories as curves
 from headway.lab.tools.trajectories import growth, layers, relu_factor, sparse, stretch, z_score

@@ -1,19 +1,7 @@
 from scipy.special import erf
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, printed,
     table,
 )
 from headway.lab.tools.trajectories import HARD_TANH, circle, growth, images, layers, polyline_length, stretch

@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, printed,
     published,
 )
 from headway.lab.tools import trajectories as curves

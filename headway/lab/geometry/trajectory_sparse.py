@@ -1,19 +1,7 @@
 from scipy.stats import binom
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, published,
 )
 from headway.lab.tools import trajectories as curves
 from headway.lab.tools.trajectories import growth, layers, pruned, sparse, stretch, z_score

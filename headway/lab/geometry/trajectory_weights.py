@@ -3,18 +3,7 @@ from itertools import product
 from scipy.optimize import minimize
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param,
 )
 from headway.lab.tools import trajectories as curves
 from headway.lab.tools.trajectories import growth, layers, stretch, z_score

@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    headline,
-    mean_is,
-    np,
-    param,
-    printed,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param, printed, published,
     within,
 )
 from headway.lab.tools.noisy_descent import descend, second_moments

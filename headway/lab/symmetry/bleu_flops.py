@@ -3,21 +3,8 @@ from collections import Counter
 from headway.evaluate.translation import bleu
 from headway.evaluate.translation_costs import GPUS, HOURS, SUSTAINED, SYSTEMS, front, lead, points, training_flops
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    math,
-    np,
-    param,
-    printed,
-    published,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param,
+    printed, published,
 )
 
 BOTH = {"Transformer (base)", "Transformer (big)"}

@@ -1,18 +1,7 @@
 from scipy.signal import convolve as direct
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param, printed,
 )
 from headway.lab.tools.layers import applied, drawn
 from headway.layers.convolutions.boundaries import Causal, Circular, Full, Same, Valid

@@ -5,19 +5,7 @@ from itertools import product
 from scipy.special import ndtr
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    share_is,
-    slope,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope,
 )
 from headway.lab.tools.layers import applied
 from headway.layers.convolutions.boundaries import Full

@@ -1,22 +1,8 @@
 import torch
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    mean_is,
-    np,
-    param,
-    printed,
-    share_is,
-    slope,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, mean_is, np, param,
+    printed, share_is, slope,
 )
 from headway.lab.tools.layers64 import built, normal, tensor
 from headway.layers.recurrences.lru import LRU

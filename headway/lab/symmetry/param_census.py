@@ -1,17 +1,6 @@
 from headway.core.config import Choice, Value, to_json
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, published,
 )
 from headway.models.build import count_parameters
 from headway.models.gpt import presets

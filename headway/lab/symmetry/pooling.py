@@ -5,18 +5,7 @@ from torch import Tensor
 
 from headway.lab import style
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    close,
-    equal,
-    headline,
-    np,
-    param,
-    printed,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
 )
 from headway.lab.tools.layers import applied, one_filter
 from headway.layers.convolutions.average_pooling import AveragePooling

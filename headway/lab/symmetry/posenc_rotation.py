@@ -1,17 +1,5 @@
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    at_most,
-    because,
-    close,
-    headline,
-    math,
-    monotone,
-    np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param,
     printed,
 )
 from headway.layers.positions.sinusoidal import Sinusoidal

@@ -2,21 +2,8 @@ import torch
 from scipy.special import entr, gammaln
 
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_least,
-    because,
-    close,
-    headline,
-    math,
-    mean_is,
-    monotone,
-    np,
-    param,
-    printed,
-    vacuous,
+    Checks, Experiment, Generator, Panel, at_least, because, close, headline, math, mean_is, monotone, np, param,
+    printed, vacuous,
 )
 from headway.lab.tools.layers64 import normal, tensor
 from headway.layers.norms.layer_norm import LayerNorm

@@ -6,18 +6,7 @@ from headway.data.masked_batches import CHOSEN, UNASKED, mask_words
 from headway.data.specials import MASK, SPECIALS
 from headway.data.tokens import train_tokenizer
 from headway.lab.kit import (
-    Checks,
-    Experiment,
-    Generator,
-    Panel,
-    at_most,
-    because,
-    equal,
-    headline,
-    mean_is,
-    np,
-    param,
-    published,
+    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, mean_is, np, param, published,
     share_is,
 )
 from headway.models import vit

@@ -67,7 +67,7 @@ class Polyhedron:
         return Polyhedron(np.zeros((0, n)), np.zeros(0), np.zeros(n))
 
     def split(self, a: np.ndarray, b: float) -> "tuple[Polyhedron | None, Polyhedron | None]":
-        norm = np.linalg.norm(a)
+        norm = float(np.linalg.norm(a))
         if norm < ON * max(1.0, abs(b)):  # the unit is constant here
             return (self, None) if b > 0 else (None, self)
         above, below = self.half(-a / norm, b / norm), self.half(a / norm, -b / norm)
