@@ -5,7 +5,7 @@ hyperplane; after the layer, M = diag(s) W M and v = diag(s) (W v + b) with the 
 https://arxiv.org/abs/1402.1869). A region is kept if it has an interior:
 
     Interval     one input
-    Polyhedron   any number of inputs: max t  subject to  A x + ‖A_i‖ t <= c,  t <= 1  (the Chebyshev radius, a linear program)
+    Polyhedron   any number of inputs: max t  subject to  A x + ‖A_i‖ t <= c,  t <= 1  (the Chebyshev radius)
     Polygon      two inputs: clipping of its corners; no program to solve, and corners may lie at infinity
 """
 
@@ -67,7 +67,7 @@ class Polyhedron:
         return Polyhedron(np.zeros((0, n)), np.zeros(0), np.zeros(n))
 
     def split(self, a: np.ndarray, b: float) -> "tuple[Polyhedron | None, Polyhedron | None]":
-        norm = np.linalg.norm(a)
+        norm = float(np.linalg.norm(a))
         if norm < ON * max(1.0, abs(b)):  # the unit is constant here
             return (self, None) if b > 0 else (None, self)
         above, below = self.half(-a / norm, b / norm), self.half(a / norm, -b / norm)
@@ -158,7 +158,7 @@ class Cell:
 
 
 def cells(net: ReluNet, where: Part | None = None, programs: bool = False) -> list[Cell]:
-    """All activation regions in the whole space, or in `where`; `programs` solves linear programs for one and two inputs, too."""
+    """All activation regions, in all of space or in `where`; `programs` uses linear programs for few inputs, too."""
     n = net.inputs
     exact: dict[int, Part] = {} if programs else {1: Interval(), 2: Polygon.plane()}
     start = where or exact.get(n, Polyhedron.space(n))
