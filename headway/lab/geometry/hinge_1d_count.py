@@ -14,15 +14,16 @@ def counted(net: ReluNet) -> tuple[int, int, int]:
 
 
 class Hinge1DCount(Experiment):
-    """A net may have more activation regions than linear pieces: neighbours with different signs can share an affine map.
+    """A net may have more activation regions than linear pieces: neighbours can share an affine map.
 
         activation regions  >=  linear pieces  >=  different affine maps
 
-    A unit that bends inside without an effect on the output (a zero outgoing weight, or a second unit with the same hinge and the
-    opposite weight) separates activation regions but no pieces: σ(x) - σ(x) has two regions and one piece. And pieces that are not
-    neighbours can share a map: a plateau is 0 on its left and on its right.
+    A unit that bends inside without an effect on the output (a zero outgoing weight, or a second unit with the same
+    hinge and the opposite weight) separates activation regions but no pieces: σ(x) - σ(x) has two regions and one
+    piece. And pieces that are not neighbours can share a map: a plateau is 0 on its left and on its right.
 
-    Notes: C. Source: Hanin and Rolnick 2019, Deep ReLU networks have surprisingly few activation patterns, https://arxiv.org/abs/1906.00904
+    Notes: C. Source: Hanin and Rolnick 2019, Deep ReLU networks have surprisingly few activation patterns,
+    https://arxiv.org/abs/1906.00904
     Assumes: one input, so that pieces are intervals; for equality, every bend has an effect.
     Also: activation regions and linear regions.
     """

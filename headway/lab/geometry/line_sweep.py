@@ -33,12 +33,15 @@ def lattice(count: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
 class LineSweep(Experiment):
     """A new line adds one region for each piece into which the other lines cut it: its crossing points plus one.
 
-        R_{k+1} = R_k + (different crossings on the new line) + 1,      hence   R_m = 1 + m + C(m, 2)   in general position
+        R_{k+1} = R_k + (different crossings on the new line) + 1,
+        R_m = 1 + m + C(m, 2)      in general position
 
-    Between two neighbouring crossings the new line runs inside one region and cuts it in two. In general position the (k+1)-st line
-    has k crossings, and 1 + Σ_{k<m} (k + 1) = 1 + m + C(m, 2). Where lines are parallel or three meet in a point there are fewer.
+    Between two neighbouring crossings the new line runs inside one region and cuts it in two. In general position the
+    (k+1)-st line has k crossings, and 1 + Σ_{k<m} (k + 1) = 1 + m + C(m, 2). Where lines are parallel or three meet in
+    a point there are fewer.
 
-    Notes: B. Source: Zaslavsky 1975, https://doi.org/10.1090/memo/0154; Steiner 1826, https://doi.org/10.1515/crll.1826.1.349
+    Notes: B. Source: Zaslavsky 1975, https://doi.org/10.1090/memo/0154; Steiner 1826,
+    https://doi.org/10.1515/crll.1826.1.349
     Assumes: the new line is none of the old ones; for the sum, general position.
     Also: sweep of an arrangement; induction over lines.
     """

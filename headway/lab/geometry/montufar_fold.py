@@ -1,38 +1,12 @@
-from itertools import combinations
-
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, printed,
 )
-from headway.lab.relu_net import ReluNet, affine, compose, random_net
+from headway.lab.relu_net import random_net
+from headway.lab.tools.folding import folding_net
 from headway.lab.tools.mosaic import mosaic
 from headway.lab.tools.regions import Polygon, cells, most_regions, zaslavsky
 
 SIZES = {(1, 3, 2): 13, (1, 4, 3): 82}  # (inputs, width, layers): regions of the folding net
-
-
-def fold(n: int, p: int) -> ReluNet:
-    """Each of n coordinates of [0, 1]^n is folded p times onto [0, 1]: Σ_k ±h_k, h_1 = σ(px), h_k = σ(2px - 2(k-1))."""
-    slope = np.where(np.arange(p) > 0, 2.0 * p, 1.0 * p)[:, None]
-    signs = (-1.0) ** np.arange(p)[None]
-    return ReluNet(
-        ((np.kron(np.eye(n), slope), np.tile(-2.0 * np.arange(p), n)), (np.kron(np.eye(n), signs), np.zeros(n)))
-    )
-
-
-def star(n: int, m: int, rng: Generator) -> ReluNet:
-    """m hyperplanes in general position whose crossings are all inside [0.1, 0.9]^n; n is 1 or 2."""
-    angle = math.pi * (np.arange(m) + rng.uniform(0, 0.5, m)) / m
-    w, offset = (np.ones((m, 1)) if n == 1 else np.column_stack([np.cos(angle), np.sin(angle)])), rng.uniform(-1, 1, m)
-    corners = [np.linalg.solve(w[list(i)], offset[list(i)]) for i in combinations(range(m), n)]
-    shift = 0.4 * offset / np.max(np.abs(corners))
-    return ReluNet(((w, -shift - w @ np.full(n, 0.5)), (np.ones((1, m)), [0.0])))
-
-
-def folding_net(n: int, m: int, layers: int, rng: Generator) -> ReluNet:
-    net = affine(np.eye(n), np.zeros(n))
-    for _ in range(layers - 1):
-        net = compose(fold(n, m // n), net)
-    return compose(star(n, m, rng), net)
 
 
 class MontufarFold(Experiment):
@@ -40,8 +14,9 @@ class MontufarFold(Experiment):
 
         max over weights of regions >= (∏_{ℓ<L} ⌊n_ℓ/n⌋^n) Σ_{j=0}^{n} C(n_L, j)
 
-    With p = ⌊m/n⌋ units for each coordinate a layer maps p^n small cubes onto the whole one, so whatever the next layers draw in the
-    cube appears p^n times in its input. One layer with as many units has only Σ C(mL, j) regions, a polynomial.
+    With p = ⌊m/n⌋ units for each coordinate a layer maps p^n small cubes onto the whole one, so whatever the next
+    layers draw in the cube appears p^n times in its input. One layer with as many units has only Σ C(mL, j) regions, a
+    polynomial.
 
     Notes: B, C. Source: Montúfar, Pascanu, Cho and Bengio 2014, https://arxiv.org/abs/1402.1869
     Assumes: the weights are chosen; m >= 2n.

@@ -15,8 +15,8 @@ class PascanuInequality(Experiment):
 
         Σ_{j=0}^{n} C(m, j) >= (m/n)^n      for m >= n,            Σ_{j=0}^{n} C(m, j) ~ m^n / n!      for fixed n
 
-    The term C(m, n) = ∏_{i<n} (m - i)/(n - i) has n factors of at least m/n. The printed bound m^{min(n, m/2)} forgets the n!:
-    it fails for all n >= 2 and m >= 5, and first for four lines in the plane, which make 11 regions, not 16.
+    The term C(m, n) = ∏_{i<n} (m - i)/(n - i) has n factors of at least m/n. The printed bound m^{min(n, m/2)} forgets
+    the n!: it fails for all n >= 2 and m >= 5, and first for four lines in the plane, which make 11 regions, not 16.
 
     Notes: B. Source: Pascanu, Montúfar and Bengio 2014, https://arxiv.org/abs/1312.6098
     Assumes: general position; m >= n.

@@ -8,16 +8,18 @@ from headway.lab.tools.regions import Polygon, cells, distinct_maps, most_region
 
 
 class RegionExact(Experiment):
-    """The activation regions of a deep ReLU net can be listed exactly, and there are at most ∏ Σ_{j<=d_ℓ} C(n_ℓ, j) of them.
+    """The activation regions of a ReLU net can be listed exactly; there are at most ∏ Σ_{j<=d_ℓ} C(n_ℓ, j).
 
     On a region of the layers below, layer ℓ is affine, so each of its n_ℓ units cuts the region by one hyperplane:
 
         regions <= ∏_ℓ Σ_{j=0}^{d_ℓ} C(n_ℓ, j),      d_ℓ = min(n_0, n_1, …, n_{ℓ-1}).
 
-    The image of a region under the layers below has at most d_ℓ dimensions, and n_ℓ hyperplanes cut such a space into no more pieces.
-    A piece is kept if a ball fits into it (a linear program); with two inputs, if clipping leaves a polygon.
+    The image of a region under the layers below has at most d_ℓ dimensions, and n_ℓ hyperplanes cut such a space into
+    no more pieces. A piece is kept if a ball fits into it (a linear program); with two inputs, if clipping leaves a
+    polygon.
 
-    Notes: A, B, C. Source: Montúfar 2017, Notes on the number of linear regions, https://openreview.net/forum?id=BkELjBXc-
+    Notes: A, B, C. Source: Montúfar 2017, Notes on the number of linear regions,
+    https://openreview.net/forum?id=BkELjBXc-
     Assumes: ReLU units, which bend once; all inputs, or a convex set of them.
     Also: number of linear regions; activation regions.
     """

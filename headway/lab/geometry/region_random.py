@@ -10,18 +10,21 @@ DEPTHS = (1, 2, 4, 8)
 
 
 class RegionRandom(Experiment):
-    """Along a line, a random ReLU net has about as many pieces as units, at any depth: far from the exponential maximum.
-
-    Of N = depth × width units with weights N(0, 2/fan-in) and biases N(0, σ_b^2), each bends about once on a line. For one layer, n inputs
-    and the part |t| <= T of a line through 0 the mean is known, since b/⟨w, u⟩ is a Cauchy variable:
+    """Along a line, a random ReLU net of any depth has about as many pieces as units, far below the maximum.
+     Of N = depth × width units with weights N(0, 2/fan-in) and biases N(0, σ_b^2), each bends about once on a line. For
+    one layer, n inputs and the part |t| <= T of a line through 0 the mean is known, since b/⟨w, u⟩ is a Cauchy
+    variable:
 
         E pieces = 1 + N (2/π) arctan(T √(2/n) / σ_b),             maximum = (N/depth + 1)^depth.
 
-    Deep units fold a line only where weights are chosen for it; at random, the folds of one layer rarely meet those of the next.
+    Deep units fold a line only where weights are chosen for it; at random, the folds of one layer rarely meet those of
+    the next.
 
-    Notes: A, B, C. Source: Hanin and Rolnick 2019, Complexity of linear regions in deep networks, https://arxiv.org/abs/1901.09021
+    Notes: A, B, C. Source: Hanin and Rolnick 2019, Complexity of linear regions in deep networks,
+    https://arxiv.org/abs/1901.09021
     Assumes: random independent weights of He's variance; biases that are not too small.
-    Deviates: the paper proves a bound with an unnamed constant; a factor of 2 between depths and at most N + 1 pieces are measured.
+    Deviates: the paper proves a bound with an unnamed constant; a factor of 2 between depths and at most N + 1 pieces
+    are measured.
     Also: complexity of linear regions; regions at initialization.
     """
 

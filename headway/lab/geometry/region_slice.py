@@ -17,7 +17,7 @@ def area(cell: Cell) -> float:
 
 
 def bends(net: ReluNet, found: list[Cell], side: float) -> tuple[int, np.ndarray]:
-    """Where zero lines of the last hidden layer bend: how often, and how near to 0 the closest unit of the layers below is there."""
+    """Where zero lines of the last hidden layer bend: how often, and the least |z| of the layers below there."""
     layers = [ReluNet(net.layers[: i + 1]) for i in range(net.depth - 1)]
     ways, ends = defaultdict(list), {}  # directions of the edges of one unit's zero line at each of their ends
     for cell in found:
@@ -46,7 +46,8 @@ class RegionSlice(Experiment):
 
     Lines of the first layer never bend; those of layer ℓ bend where they cross a line of a layer below.
 
-    Notes: B. Source: Raghu et al. 2017, https://arxiv.org/abs/1606.05336; Montúfar et al. 2014, https://arxiv.org/abs/1402.1869
+    Notes: B. Source: Raghu et al. 2017, https://arxiv.org/abs/1606.05336; Montúfar et al. 2014,
+    https://arxiv.org/abs/1402.1869
     Assumes: piecewise-linear units.
     Deviates: the paper's picture samples a grid; here cells are exact polygons, and a grid must find no other.
     Also: partition of the input plane; picture of linear regions.
@@ -81,7 +82,7 @@ class RegionSlice(Experiment):
         self.net = whole
 
     def affine_error(self, net: ReluNet, smooth: float) -> float:
-        """Largest |z(mean of the corners) - mean of z(corners)| in layer 2 on cells of layer 1, by units max(z, 0) + smooth tanh z."""
+        """Largest |z(mean of corners) - mean of z|, layer 2 on cells of layer 1; units max(z, 0) + smooth tanh z."""
         (w, b), (v, c) = net.layers[:2]
 
         def second(x: np.ndarray) -> np.ndarray:

@@ -15,12 +15,12 @@ def crossings(w: np.ndarray, b: np.ndarray) -> int:
 
 
 class Zaslavsky(Experiment):
-    """m hyperplanes in general position cut n-dimensional space into Σ_{j<=n} C(m, j) regions, and any others into fewer.
+    """m hyperplanes in general position cut n-space into Σ_{j<=n} C(m, j) regions, and any others into fewer.
 
         R(n, m) = Σ_{j=0}^{min(n, m)} C(m, j) <= 2^m,        R(n, m+1) = R(n, m) + R(n-1, m)
 
-    The last hyperplane is itself cut into R(n-1, m) pieces by the others, and each of these pieces splits one region. In the plane,
-    Euler's formula says the same: 1 + lines + crossings.
+    The last hyperplane is itself cut into R(n-1, m) pieces by the others, and each of these pieces splits one region.
+    In the plane, Euler's formula says the same: 1 + lines + crossings.
 
     Notes: B, C. Source: Zaslavsky 1975, Facing up to arrangements, https://doi.org/10.1090/memo/0154
     Assumes: every n of the normals are linearly independent; no n + 1 of the hyperplanes meet in one point.

@@ -5,7 +5,7 @@ hyperplane; after the layer, M = diag(s) W M and v = diag(s) (W v + b) with the 
 https://arxiv.org/abs/1402.1869). A region is kept if it has an interior:
 
     Interval     one input
-    Polyhedron   any number of inputs: max t  subject to  A x + ‖A_i‖ t <= c,  t <= 1  (the Chebyshev radius, a linear program)
+    Polyhedron   any number of inputs: max t  subject to  A x + ‖A_i‖ t <= c,  t <= 1  (the Chebyshev radius)
     Polygon      two inputs: clipping of its corners; no program to solve, and corners may lie at infinity
 """
 
@@ -158,7 +158,7 @@ class Cell:
 
 
 def cells(net: ReluNet, where: Part | None = None, programs: bool = False) -> list[Cell]:
-    """All activation regions in the whole space, or in `where`; `programs` solves linear programs for one and two inputs, too."""
+    """All activation regions, in all of space or in `where`; `programs` uses linear programs for few inputs, too."""
     n = net.inputs
     exact: dict[int, Part] = {} if programs else {1: Interval(), 2: Polygon.plane()}
     start = where or exact.get(n, Polyhedron.space(n))
