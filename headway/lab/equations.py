@@ -25,7 +25,7 @@ LOWER = dict(zip("0123456789+-=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄�
 UPPER = dict(
     zip("0123456789+-=()abcdefghijklmnoprstuvwxyzTL", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᵀᴸ", strict=True)
 )
-_INDEX = re.compile(r"(?<=[\w)\]}|’'ˆ̂̃̄ᵀ‖∫ΣΠ∏])([_^])(?:\{([^{}]*)\}|(-?\d+|[^\W_]{1,3})(?!\w))")
+_INDEX = re.compile(r"(?<=[\w)\]}|’'ˆ̂̃̄ᵀ‖∫ΣΠ∏])([_^])(?:\{([^{}]*)\}|(-?[0-9]+|[A-Za-zα-ωΑ-Ωℓ0-9]{1,3})(?![A-Za-zα-ωΑ-Ωℓ0-9_]))")
 _PRODUCT = re.compile(r"<([^<>=]{1,40}?,[^<>=]{1,40}?)>")  # of two vectors
 
 

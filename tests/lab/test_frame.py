@@ -178,6 +178,7 @@ def test_a_statement_in_parts() -> None:
     [
         ("x_{k+1} <= C^{-d/n} <w, x>", "xₖ₊₁ ≤ C^(-d/n) ⟨w, x⟩", "x<sub>k+1</sub> ≤ C<sup>-d/n</sup> ⟨w, x⟩"),
         ("w_ij and a_name, 2^n", "wᵢⱼ and a_name, 2ⁿ", "w<sub>ij</sub> and a_name, 2<sup>n</sup>"),
+        ("σ_w² and θ^T", "σ_w² and θᵀ", "σ<sub>w</sub>² and θ<sup>T</sup>"),
         ("b_{w_i} < c", "b_{w_i} < c", "b<sub>w<sub>i</sub></sub> &lt; c"),
     ],
 )  # fmt: skip
