@@ -78,8 +78,8 @@ def box(erratum: errata.Erratum) -> str:
 
 
 def emphasised(text: str) -> str:
-    """Escaped text in which `*word*` is emphasis; the star of a convolution or of an optimum is not."""
-    return re.sub(r"(?<!\w)\*([A-Za-z][A-Za-z ]*)\*(?!\w)", r"<em>\1</em>", escape(text))
+    """Typeset text in which `*word*` is emphasis; the star of a convolution or of an optimum is not."""
+    return re.sub(r"(?<!\w)\*([A-Za-z][A-Za-z ]*)\*(?!\w)", r"<em>\1</em>", to_html(text))
 
 
 def linked(text: str) -> str:
