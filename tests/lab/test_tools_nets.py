@@ -12,8 +12,8 @@ from headway.lab.certified import certified_sup
 from headway.lab.pwl1d import Pwl, pwl1d, sup_distance
 from headway.lab.tools import box_net, boxes, features, fejer, kernels, lipschitz, nets, ridge_powers
 from headway.lab.tools.curves import Function
-from headway.lab.tools.minimax import minimax
 from headway.lab.tools.multiindex import exponents, monomials
+from headway.lab.tools.programs import minimax
 
 RNG = np.random.default_rng
 

@@ -3,7 +3,7 @@ from itertools import combinations, product
 from headway.lab.checks import at_least, at_most, because, equal, headline, slope
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.tools.lipschitz import SIDES, cell_error, centres, ring, tents
-from headway.lab.tools.minimax import minimax
+from headway.lab.tools.programs import minimax
 
 
 def space(kind: str, M: int, x: np.ndarray, rng: Generator) -> np.ndarray:

@@ -2,7 +2,7 @@ from headway.lab.checks import at_least, at_most, because, close, equal, headlin
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.pwl1d import Pwl
 from headway.lab.tools.curves import Curve, Function, bend, power, root, sine, step
-from headway.lab.tools.minimax import minimax
+from headway.lab.tools.programs import minimax
 from headway.lab.tools.nets import interpolant
 
 SINE, SQUARE, KINK, ROOT = sine(7), power(2), bend(1, 1 / math.pi), root()

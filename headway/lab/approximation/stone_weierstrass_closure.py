@@ -4,7 +4,7 @@ from headway.lab.checks import at_most, because, close, equal, headline
 from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
 from headway.lab.relu_net import random_net
 from headway.lab.tools.curves import Function
-from headway.lab.tools.minimax import minimax
+from headway.lab.tools.programs import minimax
 from headway.lab.tools.nets import RidgeNet, multiply, random_units, sigmoid
 
 T = np.linspace(-1, 1, 201)  # where best fits are sought: the obstructions lie at -1, 0 and 1
