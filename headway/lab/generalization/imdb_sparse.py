@@ -42,7 +42,7 @@ class IMDBSparse(Experiment):
         """Accuracy on the test texts by method."""
         train, test = (make(self.vocabulary, n, self.length, rng) for n in (self.texts, 2000))
         (X, y), (Z, z) = ((occurrence(words, self.vocabulary), labels) for words, labels in (train, test))
-        lasso = LogisticRegression(l1_ratio=1.0, C=0.3, solver="liblinear").fit(X, y)
+        lasso = LogisticRegression(l1_ratio=1.0, C=0.3, solver="liblinear", random_state=0).fit(X, y)
         with seeded(rng):
             net = build_model(Choice("mlp", {"widths": (16, 16), "dropout": 0.3}), {"features": self.vocabulary, "outputs": 2})
             elman = nn.Sequential(nn.Embedding(self.vocabulary, 16), LastState(16, 32), nn.Linear(32, 2))
@@ -73,7 +73,7 @@ class IMDBSparse(Experiment):
         parts = {part: public_data.columns(self.folder, "imdb", f"{part}.tsv", "\t") for part in ("train", "test")}
         words = CountVectorizer(max_features=WIDE, binary=True)
         X, y = words.fit_transform(parts["train"]["text"]), parts["train"]["label"]
-        lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear").fit(X, y)
+        lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear", random_state=0).fit(X, y)
         return float(lasso.score(words.transform(parts["test"]["text"]), parts["test"]["label"]))
 
     def plots(self) -> list[Panel]:

@@ -43,7 +43,7 @@ class MnistIntrinsicDim(Experiment):
 
     cost = "M"
     folder = param("data/mnist", "where MNIST is")
-    images = param(TEST, "of MNIST: the test split, then the training split", least=TEST, most=70_000, full=70_000)
+    images = param(10_000, "of MNIST: the test split, then the training split", least=TEST, most=70_000, full=70_000)
     points = param(800, "drawn strokes of each number of parameters", least=500, most=3000)
 
     def measure(self, rng: Generator) -> Checks:
