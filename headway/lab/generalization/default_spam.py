@@ -29,7 +29,7 @@ class DefaultSpam(Experiment):
 
     cost = "M"
     rows = param(10_000, "of Default for training", least=3000, most=50_000)
-    steps = param(600, "of training, with 256 rows each; fewer leave a rare class unlearned", least=600, most=3000, full=1500)
+    steps = param(1200, "of training, with 256 rows each; fewer leave a rare class unlearned", least=1000, most=4000)
     repeats = param(5, "networks of each kind, with seeds of their own", least=3, most=20, small=3, full=10)
 
     def networks(self, train: Rows, test: Rows, kind: str, rng: Generator) -> list[float]:

@@ -30,7 +30,7 @@ class PermutedPixels(Experiment):
 
     cost = "M"
     samples = param(3000, "pictures for training", least=1000, most=20000, small=2000)
-    steps = param(400, "of training, with 64 pictures each", least=200, most=3000, small=250, full=2000)
+    steps = param(400, "of training, with 64 pictures each", least=300, most=3000, small=300, full=2000)
     filters = param(16, "of the convolutional network", least=8, most=64)
 
     def learn(self, name: str, net: nn.Module, shuffle: np.ndarray, seed: int, kind: type = np.float32) -> float:
@@ -38,7 +38,7 @@ class PermutedPixels(Experiment):
         rng = np.random.default_rng(seed)
         (X, y), (Z, z) = (motifs(3, n, rng, shuffle) for n in (self.samples, TESTS))
         X, Z = X.astype(kind), Z.astype(kind)
-        settings = Settings(self.steps, 64, 0.1, optimizer="heavy_ball", decay=0.0, clip=1e9)
+        settings = Settings(self.steps, 64, 3e-3, optimizer="adamw", decay=0.0, clip=1e9)
         self.losses[name] = np.array(fit(net, X, y, settings, rng))
         return accuracy(net, Z, z)
 
