@@ -4,7 +4,6 @@ ORDER = (
     "mnist-table",
     "nyse-ar5",
     "imdb-sparse",
-    "default-spam",
     "beta-lasso",
     "permuted-pixels",
 )  # of the lectures
