@@ -88,7 +88,7 @@ def read_idx(path: Path) -> np.ndarray:
     if len(data) - begin != values:
         size = " x ".join(map(str, shape))
         raise DataError(f"`{path}` announces {size} values and holds {len(data) - begin:,}", hint)
-    return np.frombuffer(data, np.uint8, offset=begin).reshape(shape)
+    return np.frombuffer(data, np.uint8, offset=begin).reshape(shape).copy()  # torch wants arrays it may write to
 
 
 def as_pictures(images: np.ndarray, every: dict[str, np.ndarray], part: str, origin: str) -> Pictures:
