@@ -140,6 +140,8 @@ HEAD = ["row", "printed", "should be", "ours", "over seeds", "verdict"]
 
 def measure(table: Table, bench: Bench) -> list[Measured]:
     """Every row for every seed; what is known from before is not measured again."""
+    for name in table.needs:  # what is missing is reported before a folder is made
+        bench.dataset(name)
     bench.folder.mkdir(parents=True, exist_ok=True)
     kept = bench.folder / "results.json"
     if kept.exists():

@@ -1,6 +1,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,8 +15,7 @@ from headway.core.files import write_json
 from headway.data.labelled_batches import LabelledBatch, TextBatches
 from headway.data.segments import SINGLE, mark_text
 from headway.data.table import Table
-from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.layers.attention.attend import recorded
+from headway.data.tokens import Tokenizer
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
 from headway.tasks.held_out import judged, once_per_folder, read_kept, read_tables, write_tables
@@ -23,10 +23,11 @@ from headway.tasks.labelled_texts import LABEL, TEXT, collect_texts, guess_colum
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, longest_text, sized
+from headway.tasks.sizing import default_rate, gentler, longest_text, sized, width_of
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.text_maps import text_maps
 from headway.tasks.uses import Classified, Map
-from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_tokenizer, size_for, unseen_characters
 
 BATCH = 64  # texts that are judged or classified at once
 LONGEST = 512  # tokens of a text that are read, unless the model or the person says otherwise
@@ -109,20 +110,18 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         texts = corpus.train.column("text")
         grade = (len(texts) >= 2000) + (len(texts) >= 50_000)
         narrow = grade == 2 and t.minutes is not None and t.minutes < 5
-        before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
         chosen = recipe.model or Choice(cls.model)
         longest = longest_text(chosen, data.longest, LONGEST)
         model = sized(
             chosen,
-            width=before if isinstance(before, int) else (64, 128, 256)[grade - narrow],
+            width=width_of(base, (64, 128, 256)[grade - narrow]),
             depth=(1, 2, 3)[grade],
             inner=4,
             head_width=32,
             dropout=(0.3, 0.2, 0.1)[grade],
             more={"context": longest + SINGLE},
         )
-        words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
-        size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
+        size = data.vocabulary or size_for(data.tokens, texts)
         usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(texts)))
         settled = dataclasses.replace(data, vocabulary=size, longest=longest)
         return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
@@ -131,8 +130,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Classification":
         """Learn the vocabulary and the classes, or take them over from the run that this one begins with."""
         texts, labels = list(corpus.train.column("text")), corpus.train.column("label")
-        taken = tokenizer_of(base.task, "source") if base else None
-        tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
+        tokenizer = learn_tokenizer(data.tokens, texts, data.vocabulary, base)
         lengths = np.array([len(ids) for ids in tokenizer.encode(texts)])
         longest = data.longest or LONGEST
         cut, median = int((lengths > longest).sum()), int(np.median(np.minimum(lengths, longest)))
@@ -238,11 +236,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
 
     def _warnings(self, text: str, tokens: int) -> tuple[str, ...]:
         """What should make a person look twice at an answer."""
-        warnings = []
-        if not text.strip():
-            warnings.append("the text is empty")
-        if unseen := {c for c in text if not c.isspace()} - set(self.seen.characters):
-            warnings.append(f"characters never seen in training: {' '.join(sorted(unseen)[:10])}")
+        warnings = [] if text.strip() else ["the text is empty"]
+        warnings += unseen_characters(text, self.seen.characters)
         if tokens > self.longest:
             warnings.append(f"the text has {tokens:,} tokens, of which the first {self.longest:,} were read")
         return tuple(warnings)
@@ -250,14 +245,6 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     def attention(self, model: Classifier, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """Maps of every layer and head for a text, none if the model does not attend; and the class it names."""
         ids = self._encode([text])[0]
-        device = next(iter(model.parameters())).device
-        source = torch.tensor([ids], device=device)
-        with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
-            model(source, torch.ones_like(source, dtype=torch.bool))
-        labels = tuple(self.tokenizer.pieces(ids))
-        found = []
-        for number, (name, calls) in enumerate(maps.items(), 1):
-            for weights in calls:
-                if tuple(weights.shape[-2:]) == (len(ids), len(ids)):  # windows and landmarks have shapes of their own
-                    found.append(Map(name, "encoder", number, weights[0].cpu().numpy(), labels, labels))
-        return found, self.classify(model, [text])[0].label
+        row = torch.tensor([ids], device=next(iter(model.parameters())).device)
+        forward = partial(model, row, torch.ones_like(row, dtype=torch.bool))
+        return text_maps(model, "encoder", self.tokenizer.pieces(ids), forward), self.classify(model, [text])[0].label

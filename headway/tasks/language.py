@@ -13,20 +13,20 @@ from headway.core.config import Choice, require
 from headway.core.errors import DataError, UsageError
 from headway.data.text import Text
 from headway.data.token_files import Part, TokenFile, open_tokens, tokenize_part
-from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.data.tokens import Tokenizer
 from headway.data.windows import WindowBatch, Windows
 from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
-from headway.layers.attention.attend import recorded
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
+from headway.tasks.text_maps import text_maps
 from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.uses import Map
-from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import choose_size, describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
@@ -118,10 +118,8 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     @classmethod
     def fit(cls, data: Data, corpus: TextCorpus, base: Base | None) -> "Language":
         """Learn the vocabulary from the beginning of the training text, or take over that of the run that this one begins with."""
-        if base is not None:
-            return cls(data, tokenizer_of(base.task))
         pieces = (piece for document in corpus.train.documents() for piece in document)
-        return cls(data, train_tokenizer(data.tokens, islice(pieces, LEARNED >> 16), data.vocabulary or 8000))
+        return cls(data, learn_tokenizer(data.tokens, islice(pieces, LEARNED >> 16), data.vocabulary, base))
 
     def save(self, folder: Path) -> None:
         save_tokenizer(self.tokenizer, folder / "tokenizer.json")
@@ -256,15 +254,8 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     def attention(self, model: LanguageModel, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """Maps of every layer and head for a text; none if the model does not attend."""
         ids = self.tokenizer.encode([text])[0][: self.context]
-        with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
-            model(torch.tensor([ids], device=next(iter(model.parameters())).device))
-        labels = tuple(self.tokenizer.pieces(ids))
-        found = []
-        for number, (name, calls) in enumerate(maps.items(), 1):
-            for weights in calls:
-                if tuple(weights.shape[-2:]) == (len(ids), len(ids)):  # memories and windows have shapes of their own
-                    found.append(Map(name, "decoder", number, weights[0].cpu().numpy(), labels, labels))
-        return found, text
+        row = torch.tensor([ids], device=next(iter(model.parameters())).device)
+        return text_maps(model, "decoder", self.tokenizer.pieces(ids), lambda: model(row)), text
 
 
 def beginning(part: TokenFile, tokens: int) -> TokenFile:

@@ -16,17 +16,17 @@ from headway.data.segments import SINGLE, mark_text
 from headway.data.sentence_files import SentencePart, Sentences
 from headway.data.text import Text
 from headway.data.token_files import Part, open_tokens, tokenize_part
-from headway.data.tokens import BLANK, Tokenizer, train_tokenizer
-from headway.layers.attention.attend import recorded
+from headway.data.tokens import BLANK, Tokenizer
 from headway.models.reader import MaskedReader
 from headway.tasks.filled import Filled, masked_losses, readable
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
+from headway.tasks.text_maps import reader_maps
 from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.uses import Map, Predicted
-from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import choose_size, describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
 BATCH, VALIDATED = 32, 16  # examples that are judged at once, and batches of them at each validation
@@ -114,12 +114,10 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
     @classmethod
     def fit(cls, data: Data, corpus: TextCorpus, base: Base | None) -> "Masked":
         """Learn the vocabulary from the beginning of the training text, or take over that of the run that this one begins with."""
-        if base is not None:
-            return cls(data, tokenizer_of(base.task, "source"))
         part = corpus.train
         read = SentencePart(part.text, part.start, min(part.stop, part.start + LEARNED))  # as the model will read it
         sentences = (sentence for document in read.documents() for sentence in document)
-        return cls(data, train_tokenizer(data.tokens, sentences, data.vocabulary or 8000))
+        return cls(data, learn_tokenizer(data.tokens, sentences, data.vocabulary, base))
 
     def save(self, folder: Path) -> None:
         save_tokenizer(self.tokenizer, folder / "tokenizer.json")
@@ -247,16 +245,8 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
     def attention(self, model: MaskedReader, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """Maps of every layer and head for a text, and the text with each `[MASK]` filled in."""
         ids = self._encode(model, text)
-        with torch.inference_mode(), recorded(model) as maps:  # type: ignore[arg-type]
-            model.states(ids, torch.ones_like(ids, dtype=torch.bool))
-        labels = tuple(self.tokenizer.pieces(ids[0].tolist()))
-        shape = (len(labels), len(labels))
-        found = [
-            Map(name, "encoder", number, weights[0].cpu().numpy(), labels, labels)
-            for number, (name, calls) in enumerate(maps.items(), 1)
-            for weights in calls
-            if tuple(weights.shape[-2:]) == shape
-        ]
+        row = ids[0].tolist()
+        found = reader_maps(model, row, self.tokenizer.pieces(row))
         for word, _ in self.fill(model, text):
             text = text.replace(BLANK, word, 1)
         return found, text

@@ -16,7 +16,7 @@ from headway.data.doctor_preferences import PROMPT
 from headway.data.labelled_batches import LabelledBatch, TextBatches
 from headway.data.preference_batches import value_of_each
 from headway.data.table import Table
-from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.data.tokens import Tokenizer
 from headway.decode.responses import in_response, log_probabilities
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
@@ -33,7 +33,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import default_rate, gentler, sized
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
-from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer, size_for
 
 SHOWN = 8  # samples of a judgement
 
@@ -112,9 +112,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
             dropout=0.0,
             more={"context": context},
         )
-        texts = [*corpus.train.column(PROMPT), *corpus.train.column(RESPONSE)]
-        words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
-        size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
+        size = data.vocabulary or size_for(data.tokens, _texts(corpus.train))
         usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, context=context, vocabulary=size)
         return Proposal(settled, model, t.batch or (1024 if hurried else 4096), t.rate or usual)
@@ -122,10 +120,7 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Responses":
         """Learn the vocabulary from prompts and responses, or take over that of the run that this one begins with."""
-        if base is not None:
-            return cls(data, tokenizer_of(base.task))
-        texts = [*corpus.train.column(PROMPT), *corpus.train.column(RESPONSE)]
-        return cls(data, train_tokenizer(data.tokens, texts, data.vocabulary or 8000))
+        return cls(data, learn_tokenizer(data.tokens, _texts(corpus.train), data.vocabulary, base))
 
     def save(self, folder: Path) -> None:
         save_tokenizer(self.tokenizer, folder / "tokenizer.json")
@@ -236,6 +231,10 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
     ) -> Iterator[str]:
         """The response to a prompt, piece by piece; ends at the end mark."""
         return self.prompting.generate(model, prompt, temperature, top_k, top_p, seed)
+
+
+def _texts(part: Table) -> list[str]:
+    return [*part.column(PROMPT), *part.column(RESPONSE)]
 
 
 def verdict(nats: float, vocabulary: int) -> str:

@@ -23,6 +23,7 @@ from headway.decode.side_by_side import side_by_side
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.held_out import read_kept
 from headway.tasks.uses import Translated
+from headway.tasks.vocabulary import unseen_characters
 
 FILE = "seen.json"
 
@@ -129,9 +130,7 @@ class Searcher:
 
     def warnings(self, text: str, sentences: Sequence[str], found: Sequence[Sequence[Found]]) -> tuple[str, ...]:
         """What should make a person look twice at this translation."""
-        warnings = []
-        if unseen := {c for c in text if not c.isspace()} - set(self.seen.characters):
-            warnings.append(f"characters never seen in training: {' '.join(sorted(unseen)[:10])}")
+        warnings = unseen_characters(text, self.seen.characters)
         longest = max((len(row) for row in self.source.encode(list(sentences))), default=0)
         if longest > self.seen.source_longest:
             warnings.append(f"a sentence of {longest} tokens, longer than any in training ({self.seen.source_longest})")

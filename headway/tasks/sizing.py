@@ -6,6 +6,7 @@ from headway.core import registry
 from headway.core.config import Choice, Value
 from headway.core.errors import UsageError
 from headway.data.segments import SINGLE
+from headway.tasks.task import Base
 
 
 def sized(
@@ -41,6 +42,12 @@ def sized(
     if depth is not None:
         dials["depth"] = depth
     return Choice(choice.name, {key: value for key, value in dials.items() if key in known} | given)
+
+
+def width_of(base: Base | None, otherwise: int) -> int:
+    """The width of the model that training begins with: only weights of the same width can be taken over."""
+    before = base.model.options.get("width") if base else None
+    return before if isinstance(before, int) else otherwise
 
 
 def default_rate(optimizer: str, muon: float = 5e-3) -> float:

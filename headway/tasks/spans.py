@@ -15,20 +15,20 @@ from headway.core.errors import UsageError
 from headway.core.files import write_json
 from headway.data.position_batches import SpanBatch, SpanBatches
 from headway.data.questions import Question, Questions, read_questions
-from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.data.tokens import Tokenizer
 from headway.models.reader import Reader
 from headway.tasks.asked_questions import collect_questions, looks_asked, read_held_out, write_held_out
 from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import LabelledCorpus
-from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, readable_length, sized
+from headway.tasks.sizing import default_rate, gentler, readable_length, sized, width_of
 from headway.tasks.span_scores import SEPARATOR, SpanScores
 from headway.tasks.span_windows import Window, best_answer, make_windows
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
+from headway.tasks.text_maps import reader_maps
 from headway.tasks.uses import Answered, Map
-from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_tokenizer, size_for, unseen_characters
 
 BATCH = 32  # windows that are judged at once
 
@@ -115,21 +115,18 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         """To find an answer a model must compare question and passage: two layers are the least."""
         data, t = recipe.data, recipe.training
         grade = (len(corpus.train) >= 5000) + (len(corpus.train) >= 50_000)
-        before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
         chosen = recipe.model or Choice(cls.model)
         longest = readable_length(chosen, data.longest)
         model = sized(
             chosen,
-            width=before if isinstance(before, int) else (128, 128, 256)[grade],
+            width=width_of(base, (128, 128, 256)[grade]),
             depth=(2, 3, 4)[grade],
             inner=4,
             head_width=32,
             dropout=0.1,
             more={"context": longest},
         )
-        texts = _texts(corpus.train)
-        words = len({word for text in texts for word in text.split()}) if data.tokens == "words" else 0
-        size = data.vocabulary or choose_size(data.tokens, sum(map(len, texts)), words)
+        size = data.vocabulary or size_for(data.tokens, _texts(corpus.train))
         usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, vocabulary=size, longest=longest)
         return Proposal(settled, model, t.batch or 32, t.rate or usual)
@@ -138,8 +135,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
     def fit(cls, data: Data, corpus: LabelledCorpus[Questions], base: Base | None) -> "Spans":
         """Learn the vocabulary, or take it over from the run that this one begins with."""
         texts = _texts(corpus.train)
-        taken = tokenizer_of(base.task, "source") if base else None
-        tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
+        tokenizer = learn_tokenizer(data.tokens, texts, data.vocabulary, base)
         task = cls(data, tokenizer, Seen(1, 0, "".join(sorted(set().union(*texts)))))
         rows = [task._windows(row.question, row.context) for row in corpus.train.rows]
         median = int(np.median([len(window.ids) for windows in rows for window in windows]))
@@ -261,8 +257,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
     def _warnings(self, row: Question) -> tuple[str, ...]:
         """What should make a person look twice at an answer."""
         warnings = [f"the {name} is empty" for name in ("context", "question") if not getattr(row, name).strip()]
-        if unseen := {c for c in row.context + row.question if not c.isspace()} - set(self.seen.characters):
-            warnings.append(f"characters never seen in training: {' '.join(sorted(unseen)[:10])}")
+        warnings += unseen_characters(row.context + row.question, self.seen.characters)
         asked = len(self.tokenizer.encode([row.question.strip()])[0])
         if asked > self.data.longest // 2:
             warnings.append(

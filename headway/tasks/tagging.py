@@ -17,20 +17,20 @@ from headway.data.conll import TaggedSentences, read_conll, split_words
 from headway.data.doctor_tags import most_frequent_tags
 from headway.data.position_batches import IGNORED, TaggedBatch, TaggedBatches
 from headway.data.segments import SINGLE
-from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.data.tokens import Tokenizer
 from headway.models.reader import Reader
 from headway.tasks.answers import Predictions
 from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import Classes, LabelledCorpus
-from headway.tasks.reader_maps import reader_maps
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, readable_length, sized
+from headway.tasks.sizing import default_rate, gentler, readable_length, sized, width_of
 from headway.tasks.tag_scores import TagScores
 from headway.tasks.tagged_texts import collect_tagged, looks_tagged, read_held_out, write_held_out
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
+from headway.tasks.text_maps import reader_maps
 from headway.tasks.uses import Map, Tagged
-from headway.tasks.vocabulary import choose_size, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_tokenizer, size_for, unseen_characters
 from headway.tasks.word_parts import word_parts
 
 BATCH = 1000  # words that are judged or tagged at once
@@ -124,21 +124,18 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
         data, t, words = recipe.data, recipe.training, corpus.train.size
         grade = (words >= 20_000) + (words >= 500_000)
         narrow = grade == 2 and t.minutes is not None and t.minutes < 5
-        before = base.model.options.get("width") if base else None  # only weights of the same width can be taken over
         chosen = recipe.model or Choice(cls.model)
         length = readable_length(chosen, data.longest + SINGLE)
         model = sized(
             chosen,
-            width=before if isinstance(before, int) else (64, 128, 256)[grade - narrow],
+            width=width_of(base, (64, 128, 256)[grade - narrow]),
             depth=(1, 2, 3)[grade],
             inner=4,
             head_width=32,
             dropout=(0.3, 0.2, 0.1)[grade],
             more={"context": length},
         )
-        different = {word for sentence in corpus.train.words for word in sentence}
-        characters = sum(len(word) + 1 for sentence in corpus.train.words for word in sentence)
-        size = data.vocabulary or choose_size(data.tokens, characters, len(different))
+        size = data.vocabulary or size_for(data.tokens, [" ".join(row) for row in corpus.train.words])
         usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, vocabulary=size, longest=max(1, length - SINGLE))
         return Proposal(settled, model, t.batch or (250, 500, 1000)[grade], t.rate or usual)
@@ -147,8 +144,7 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     def fit(cls, data: Data, corpus: LabelledCorpus[TaggedSentences], base: Base | None) -> "Tagging":
         """Learn the vocabulary and the tags, or take them over from the run that this one begins with."""
         texts = [" ".join(words) for words in corpus.train.words]
-        taken = tokenizer_of(base.task, "source") if base else None
-        tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
+        tokenizer = learn_tokenizer(data.tokens, texts, data.vocabulary, base)
         tags = [t for part in (corpus.train, *corpus.held_out.values()) for tags in part.tags for t in tags]
         median = int(np.median([len(words) for words in corpus.train.words]))
         tokens = int(np.median([len(ids) for ids in tokenizer.encode(texts)]))
@@ -275,8 +271,7 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     def _warnings(self, text: str) -> tuple[str, ...]:
         if not text.strip():
             return ("the text is empty",)
-        unseen = {c for c in text if not c.isspace()} - set(self.seen.characters)
-        return (f"characters never seen in training: {' '.join(sorted(unseen)[:10])}",) if unseen else ()
+        return tuple(unseen_characters(text, self.seen.characters))
 
     def attention(self, model: Reader, text: str, target: str | None = None) -> tuple[list[Map], str]:
         """Maps of every layer and head for a text (the first part of a long one), and its words with their tags."""

@@ -14,7 +14,7 @@ from headway.data.batches import PairBatch
 from headway.data.messages import list_names
 from headway.data.mixed_batches import MixedBatches
 from headway.data.pairs import read_pairs
-from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.data.tokens import Tokenizer
 from headway.evaluate.translation import chrf, exact_match
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.held_out import once_per_folder
@@ -29,7 +29,7 @@ from headway.tasks.task_files import by_task, collect_tasks, prefix_of, task_of,
 from headway.tasks.translation import Data as TranslationData
 from headway.tasks.translation import Translation
 from headway.tasks.uses import Map, Translated
-from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import choose_size, describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer
 
 FILE = "tasks.json"
 
@@ -130,9 +130,7 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "TextToText":
         """One vocabulary for inputs and outputs of all tasks, or that of the run that this one begins with."""
         pairs = corpus.train
-        taken = tokenizer_of(base.task, "source") if base else None
-        texts = [*pairs.sources, *pairs.targets]
-        tokenizer = taken or train_tokenizer(data.tokens, texts, data.vocabulary or 8000)
+        tokenizer = learn_tokenizer(data.tokens, [*pairs.sources, *pairs.targets], data.vocabulary, base)
         ids = tokenizer.encode(list(pairs.sources)), tokenizer.encode(list(pairs.targets))
         names = tuple(task_paths(data.tasks or ""))
         return cls(data, tokenizer, Seen.of(pairs.sources, *ids), names)

@@ -2,12 +2,14 @@
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from headway.core.errors import RunError, UsageError
 from headway.core.files import read_json, write_text
 from headway.data.bert_tokens import BertTokenizer
-from headway.data.tokens import Tokenizer
+from headway.data.tokens import Tokenizer, train_tokenizer
+from headway.tasks.task import Base
 
 
 def choose_size(kind: str, characters: int, words: int) -> int:
@@ -16,6 +18,23 @@ def choose_size(kind: str, characters: int, words: int) -> int:
         return max(1000, words)
     least = 1000 if kind == "wordpiece" else 500  # wordpiece needs two entries for each byte
     return max(least, min(16000, round(characters / 350 / 500) * 500))
+
+
+def size_for(kind: str, texts: Sequence[str]) -> int:
+    """`choose_size` of texts that are at hand."""
+    words = len({word for text in texts for word in text.split()}) if kind == "words" else 0
+    return choose_size(kind, sum(map(len, texts)), words)
+
+
+def learn_tokenizer(kind: str, texts: Iterable[str], size: int | None, base: Base | None) -> Tokenizer:
+    """The tokenizer of the run that training begins with, or one learned from the texts."""
+    return tokenizer_of(base.task, "source") if base else train_tokenizer(kind, texts, size or 8000)
+
+
+def unseen_characters(text: str, known: str) -> list[str]:
+    """A warning if a text holds characters that training has not seen."""
+    unseen = {c for c in text if not c.isspace()} - set(known)
+    return [f"characters never seen in training: {' '.join(sorted(unseen)[:10])}"] if unseen else []
 
 
 def describe_vocabulary(tokenizer: Tokenizer) -> str:

@@ -2,11 +2,8 @@
 
 import argparse
 import json
-from pathlib import Path
 
-from headway.core.errors import UsageError
-from headway.core.files import require_writable
-from headway.verbs.options import add_run, open_run, refuse_overwriting, write_lines
+from headway.verbs.options import add_run, open_with_inputs, write_lines
 
 SUMMARY = "the class of a text or a picture, with probabilities"
 EXAMPLES = """\
@@ -28,15 +25,9 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(a: argparse.Namespace) -> None:
-    if bool(a.inputs) == bool(a.input):
-        raise UsageError("what should be classified?", "give texts or paths, or a file of them with `--input`.")
-    if a.output:
-        refuse_overwriting(a.output, a.input)
-        require_writable(Path(a.output))
-    opened = open_run(a)
-    from headway.data.pairs import read_lines
-
-    inputs = a.inputs or read_lines(a.input)
+    opened, inputs = open_with_inputs(
+        a, a.inputs, "what should be classified?", "give texts or paths, or a file of them with `--input`."
+    )
     found = opened.classify(inputs)
     if a.json:
         value = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from headway.core.entries import Option
 from headway.core.errors import UsageError
-from headway.core.files import write_text
+from headway.core.files import require_writable, write_text
 from headway.tasks.folder import require_weights
 
 if TYPE_CHECKING:
@@ -61,6 +61,19 @@ def open_run(a: argparse.Namespace) -> "Run":
     from headway.runs.run import Run
 
     return Run(a.run, a.device)
+
+
+def open_with_inputs(a: argparse.Namespace, given: list[str], question: str, hint: str) -> tuple["Run", list[str]]:
+    """The run, and its inputs: words of the command, or the lines of `--input`; never both. `--output` is checked first."""
+    if bool(given) == bool(a.input):
+        raise UsageError(question, hint)
+    if a.output:
+        refuse_overwriting(a.output, a.input)
+        require_writable(Path(a.output))
+    opened = open_run(a)
+    from headway.data.pairs import read_lines
+
+    return opened, given or read_lines(a.input)
 
 
 def require_positive(a: argparse.Namespace, *names: str) -> None:

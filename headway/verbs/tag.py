@@ -4,9 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from headway.core.errors import UsageError
-from headway.core.files import require_writable, write_text
-from headway.verbs.options import add_run, open_run, refuse_overwriting
+from headway.core.files import write_text
+from headway.verbs.options import add_run, open_with_inputs
 
 SUMMARY = "the tag of each word of a text: parts of speech, names of persons and places"
 EXAMPLES = """\
@@ -26,16 +25,11 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(a: argparse.Namespace) -> None:
-    if bool(a.texts) == bool(a.input):
-        raise UsageError("what should be tagged?", "give texts, or a file of them with `--input`.")
-    if a.output:
-        refuse_overwriting(a.output, a.input)
-        require_writable(Path(a.output))
-    opened = open_run(a)
+    opened, texts = open_with_inputs(
+        a, a.texts, "what should be tagged?", "give texts, or a file of them with `--input`."
+    )
     from headway.data.conll import write_conll
-    from headway.data.pairs import read_lines
 
-    texts = a.texts or read_lines(a.input)
     found = opened.tag(texts)
     if a.json:
         value = [

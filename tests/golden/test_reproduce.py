@@ -74,5 +74,6 @@ def test_data_that_is_not_there_is_asked_for(tmp_path: Path, capsys: pytest.Capt
     with pytest.raises(DataError, match="needs the data `mnist`.*\nHint: `headway data get mnist --out"):
         Bench(tmp_path, tmp_path / "data").dataset("mnist")
     assert main(["reproduce", "mnist-errors", "--data", str(tmp_path), "--out", str(tmp_path / "x")]) == 2
+    assert not (tmp_path / "x").exists()
     assert main(["reproduce", "mnist-erors"]) == 2
     assert "did you mean `mnist_errors`" in capsys.readouterr().err
