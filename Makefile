@@ -3,11 +3,13 @@
 # make benchmark   speed beside the peers (installs them in .venv-peers)
 # make cost        time and memory against length, for every mixer       make lab      every experiment, and docs/lab
 # make docs        the documentation site in build/site; a warning is an error
+# make package     wheel and sdist in dist, installed into an empty environment with the hashes of requirements.lock, and used there
+# make audit       known vulnerabilities of what is installed, and its list of parts (build/sbom.json)     make lock   requirements.lock anew
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test docs proofs benchmark cost lab clean
+.PHONY: install demo test docs proofs benchmark cost lab clean lock package audit
 
 install: .venv/.installed
 
@@ -40,7 +42,7 @@ lab: install
 	$(BIN)/headway lab docs --out docs/lab
 
 clean:
-	rm -rf .venv .venv-peers runs build .cache
+	rm -rf .venv .venv-peers .venv-tools dist runs build .cache
 
 benchmark: .venv-peers/.installed
 	.venv-peers/bin/python benchmarks/translation_speed.py
@@ -48,4 +50,27 @@ benchmark: .venv-peers/.installed
 .venv-peers/.installed: pyproject.toml constraints.txt benchmarks/peers.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --requirement benchmarks/peers.txt --editable .
+	@touch $@
+
+# Wheels are looked for where pip looks, and the processor's build of torch is taken: `make lock LINKS=FOLDER` names a folder of wheels.
+lock: .venv-tools/.installed
+	.venv-tools/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header $(if $(LINKS),--find-links $(LINKS)) \
+	  --extra dev --extra docs --extra tune --constraint constraints.txt pyproject.toml --output-file requirements.lock
+
+package: .venv-tools/.installed
+	rm -rf dist build/empty
+	.venv-tools/bin/python -m build --outdir dist
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	build/empty/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	cd build/empty && bin/headway lab run threshold-1d && rm -rf demo && bin/headway train demo --steps 20 --out demo
+
+audit: .venv-tools/.installed
+	@mkdir -p build
+	.venv-tools/bin/cyclonedx-py requirements requirements.lock --of JSON --output-file build/sbom.json
+	.venv-tools/bin/pip-audit --strict --requirement requirements.lock --require-hashes --no-deps --progress-spinner off
+
+.venv-tools/.installed: tools.txt
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/pip install --quiet --disable-pip-version-check --requirement tools.txt
 	@touch $@
