@@ -125,7 +125,7 @@ def split_by_class(
         for k, part in enumerate(parts):
             chosen[part] += order[k * count : (k + 1) * count]
     if not all(chosen.values()):
-        words = f"{display_name(origin)} holds too few different examples of a class to set some apart for validation"
+        words = f"{display_name(origin)} holds too few different examples to set some apart for validation"
         raise DataError(words, "bring more examples, or validation data of your own.")
     taken = {row for rows in chosen.values() for row in rows}
     return [row for row in range(len(labels)) if row not in taken], {part: sorted(r) for part, r in chosen.items()}
