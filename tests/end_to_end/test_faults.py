@@ -1,0 +1,138 @@
+"""Faults of the machine: a disk that is full at the n-th write, for every n; a read error; a clock set back; NaN in a gradient.
+
+What is left is a run that goes on and ends with the same bits, or nothing, so that the same command works again.
+"""
+
+import errno
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from headway.cli import main
+from headway.training.learner import Learner
+from tests.end_to_end.conftest import SMALL
+
+TRAIN = [*SMALL, "--steps", "6", "--training.validate", "3", "--seed", "5"]
+
+
+class Disk:
+    """Counts what changes files below a folder, and refuses the n-th of it."""
+
+    def __init__(self) -> None:
+        self.root, self.count, self.broken, self.forever, self.code = "", 0, -1, False, errno.ENOSPC
+        self.last = ""
+
+    def watch(self, root: Path, broken: int = -1, forever: bool = False, code: int = errno.ENOSPC) -> None:
+        self.root, self.count, self.broken, self.forever, self.code = str(root), 0, broken, forever, code
+
+    def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self.root or event not in ("open", "os.rename", "os.mkdir"):
+            return
+        path = arguments[0]
+        if not isinstance(path, str | bytes | os.PathLike) or not os.fspath(os.fsdecode(path)).startswith(self.root):
+            return
+        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
+            return
+        number, self.count = self.count, self.count + 1
+        if number == self.broken or (self.forever and number > self.broken >= 0):
+            self.last = f"{event} {path!r}"
+            raise OSError(self.code, os.strerror(self.code), os.fspath(path))
+
+
+DISK = Disk()
+sys.addaudithook(DISK)  # a hook stays for good; it does nothing while no folder is watched
+
+
+@pytest.fixture(autouse=True)
+def calm() -> Iterator[None]:
+    yield
+    DISK.root = ""
+
+
+@pytest.fixture(scope="module")
+def words(corpus: Path) -> list[str]:
+    return ["train", "translation", "--source", str(corpus / "a.en"), "--target", str(corpus / "a.de"), *TRAIN]
+
+
+def bits(run: Path) -> str:
+    return hashlib.sha256((run / "weights.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def whole(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[str, int]:
+    """The weights of a run on a good disk, and how many changes of files it takes."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    DISK.watch(out.parent)
+    assert main([*words, "--out", str(out), "--quiet"]) == 0
+    return bits(out), DISK.count
+
+
+def one_fault(words: list[str], out: Path, number: int, expected: str, capsys: pytest.CaptureFixture[str], *, forever: bool) -> None:
+    DISK.watch(out.parent, number, forever)
+    code = main([*words, "--out", str(out), "--quiet"])
+    DISK.root = ""
+    err = capsys.readouterr().err
+    assert code in (0, 2), (number, code)
+    assert code == 0 or (err.startswith("headway: error: ") and "Traceback" not in err and str(out) in err), (number, DISK.last, err)
+    parts = [p for p in out.rglob("*.part")] if out.exists() else []
+    assert not parts, (number, DISK.last, parts)
+    if code == 2 or not (out / "weights.safetensors").exists():
+        if (out / "recipe.json").exists():
+            assert main(["train", "--resume", str(out), "--quiet"]) == 0, (number, DISK.last, capsys.readouterr().err)
+        else:  # nothing had begun: the same command works again
+            assert main([*words, "--out", str(out), "--quiet"]) == 0, (number, DISK.last, capsys.readouterr().err)
+    assert bits(out) == expected, (number, DISK.last)
+    shutil.rmtree(out)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15, 0.4, 0.7, 1.0])
+def test_a_full_disk(words: list[str], whole: tuple[str, int], share: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one_fault(words, tmp_path / "run", round(share * (whole[1] - 1)), whole[0], capsys, forever=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("forever", [False, True])
+def test_a_full_disk_at_every_write(
+    words: list[str], whole: tuple[str, int], forever: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(whole[1]):
+        one_fault(words, tmp_path / "run", number, whole[0], capsys, forever=forever)
+
+
+def test_a_directory_that_may_not_be_written(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    DISK.watch(tmp_path, 0, True, errno.EROFS)
+    assert main([*words, "--out", str(tmp_path / "run"), "--quiet"]) == 2
+    assert "read-only file system" in capsys.readouterr().err.lower()
+
+
+def test_a_clock_that_is_set_back(words: list[str], whole: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of day is no part of training: a clock that runs backwards changes nothing."""
+    days = iter(range(10**6, 0, -1))
+    monkeypatch.setattr(time, "time", lambda: 86_400.0 * next(days))
+    assert main([*words, "--out", str(tmp_path / "run"), "--quiet"]) == 0
+    assert bits(tmp_path / "run") == whole[0]
+
+
+def test_nan_in_one_gradient(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is noticed before the weights change: training goes back to its last checkpoint and ends with finite weights."""
+    norm, calls = Learner.norm, iter(range(10**6))
+
+    def poisoned(self: Learner) -> torch.Tensor:
+        if next(calls) == 4:
+            next(p for p in self.parameters if p.grad is not None).grad[0] = float("nan")  # type: ignore[index]
+        return norm(self)
+
+    monkeypatch.setattr(Learner, "norm", poisoned)
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    out = capsys.readouterr().out
+    assert "diverged at step" in out and "back to step" in out
+    from safetensors.torch import load_file
+
+    assert all(torch.isfinite(t).all() for t in load_file(tmp_path / "run" / "weights.safetensors").values())
