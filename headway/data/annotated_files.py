@@ -9,7 +9,6 @@ cannot be read are dropped. A picture without a box is kept: on it there is noth
 """
 
 import hashlib
-import math
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from headway.core.errors import DataError
 from headway.data.annotated_pictures import BOXES, HEADER, AnnotatedPictures
+from headway.data.cells import to_number
 from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun
 from headway.data.picture_folders import BROKEN, GREY, SUFFIXES, explain, most_frequent, read_header, read_picture
@@ -95,7 +95,7 @@ def read_files(root: Path, side: int | None) -> AnnotatedPictures:
 def examine_boxes(seen: Examination, table: Table, sizes: dict[str, tuple[int, int]]) -> np.ndarray:
     """The boxes in shares of their pictures, cut at the edges; what cannot be used is dropped."""
     files, classes = table.column("file"), table.column("class")
-    pixels = np.array([[number(cell) for cell in table.column(name)] for name in HEADER[2:]]).T
+    pixels = np.array([[to_number(cell) for cell in table.column(name)] for name in HEADER[2:]]).T
     scale = np.array([sizes.get(name, (1, 1)) * 2 for name in files], dtype=np.float64)
     shares = pixels / scale
     inside = shares.clip(0, 1)
@@ -113,13 +113,6 @@ def examine_boxes(seen: Examination, table: Table, sizes: dict[str, tuple[int, i
     again = np.array([first.setdefault(key, row) != row for row, key in enumerate(keys)])
     seen.drop("duplicate", again, "given before with the same class")
     return inside
-
-
-def number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return math.nan
 
 
 def examine_pictures(seen: Examination, pictures: AnnotatedPictures, owners: np.ndarray) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-"))
+LARGEST = 1e19  # of a number; the square of a larger one is infinite in float32
 MOST = 0.95  # of the filled cells decide what a column holds
 FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%Y-%m")  # of dates besides those of ISO 8601
 
@@ -60,12 +61,12 @@ def kinds_of(columns: Mapping[str, Sequence[str]]) -> dict[str, Kind]:
 
 
 def to_number(text: str) -> float:
-    """The number, or nan; an infinite one is none."""
+    """The number, or nan; an infinite one is none, nor one whose square would be infinite in training (in float32)."""
     try:
         value = float(text)
     except ValueError:
         return math.nan
-    return value if math.isfinite(value) and "_" not in text else math.nan
+    return value if abs(value) <= LARGEST and "_" not in text else math.nan
 
 
 def to_time(text: str) -> float:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from headway.data.cells import to_number
 from headway.data.graphs import LabelledGraphs
 from headway.data.messages import count_noun
-from headway.data.set_tables import as_number, is_numeric
+from headway.data.set_tables import is_numeric
 
 MOST_NAMES = 20  # different names of a column that is read; one with more seems to name the nodes, not to describe them
 
@@ -35,7 +36,7 @@ class NodeFeatures:
         for column in readable(graphs.attributes):
             cells = graphs.attributes[column]
             if is_numeric(cells):
-                found.append((column, "", *scale_of(np.array([as_number(cell) for cell in cells]))))
+                found.append((column, "", *scale_of(np.array([to_number(cell) for cell in cells]))))
             else:
                 found += [(column, name, 0.0, 1.0) for name in sorted({cell for cell in cells if cell.strip()})]
         if not found:
@@ -68,7 +69,7 @@ class NodeFeatures:
         return np.nan_to_num(scaled, nan=0.0)
 
     def _column(self, cells: Sequence[str], value: str) -> Float[np.ndarray, "n"]:
-        return np.array([float(cell == value) if value else as_number(cell) for cell in cells])
+        return np.array([float(cell == value) if value else to_number(cell) for cell in cells])
 
 
 def readable(attributes: Mapping[str, Sequence[str]]) -> list[str]:

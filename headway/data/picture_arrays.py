@@ -7,6 +7,7 @@ Nothing here can run code: arrays of Python objects, which would need pickle, ar
 
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -54,7 +55,7 @@ def read_npz(path: Path, name: str) -> np.ndarray:
         with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
             array: np.ndarray = npy.read_array(file, allow_pickle=False)
             return array
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as problem:
+    except (ValueError, OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as problem:
         hint = "save numbers, not Python objects; or copy the file again."
         raise DataError(f"cannot read the array `{name}` of `{path}`: {str(problem).lower()}", hint) from problem
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headway.core.errors import DataError, nearest, raise_all
+from headway.data.cells import to_number
 from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun, display_name, excerpt, list_names
 from headway.data.sets import LabelledSets
@@ -22,18 +23,9 @@ FEW = 50  # sets with which a model learns little
 MOST_CLASSES = 20  # different whole numbers that are taken for classes
 
 
-def as_number(cell: str) -> float:
-    """The number in a cell, or NaN."""
-    try:
-        value = float(cell)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan
-
-
 def are_numbers(targets: Sequence[str]) -> bool:
     """Whether targets are quantities: all of them numbers, and not a few whole ones, which are classes."""
-    values = [as_number(target) for target in targets]
+    values = [to_number(target) for target in targets]
     if any(math.isnan(value) for value in values):
         return False
     return len(set(values)) > MOST_CLASSES or not all(value.is_integer() for value in values)
@@ -73,7 +65,7 @@ def read_sets(
     seen.report_unreadable(table.problems)
     known, goals = set(TARGETS) | {target}, {goal} if goal else set()
     candidates = [c for c in table.columns if c != by and c not in goals and (with_target or c not in known)]
-    numbers = {c: np.array([as_number(cell) for cell in table.column(c)]) for c in (columns or candidates)}
+    numbers = {c: np.array([to_number(cell) for cell in table.column(c)]) for c in (columns or candidates)}
     chosen = list(columns) or [c for c in candidates if is_numeric(table.column(c))]
     if not chosen:
         hint = f"its columns are {list_names(table.columns)}; an element is a row of numbers."
@@ -92,7 +84,7 @@ def read_sets(
 def is_numeric(cells: Sequence[str]) -> bool:
     """Whether a column holds numbers: whatever is in it is one, and something is."""
     filled = [cell for cell in cells if cell.strip()]
-    return bool(filled) and not any(math.isnan(as_number(cell)) for cell in filled)
+    return bool(filled) and not any(math.isnan(to_number(cell)) for cell in filled)
 
 
 def grouped(

@@ -17,7 +17,7 @@ from xml.parsers import expat
 from headway.core.errors import DataError
 from headway.data.columns import HINT, Languages, Row, same_language
 from headway.data.input_file import InputFile
-from headway.data.messages import list_names
+from headway.data.messages import excerpt, list_names
 from headway.data.rows import Problem
 
 CODES = {"bpt", "ept", "ph", "it", "ut"}
@@ -45,7 +45,7 @@ def tmx_pairs(file: InputFile, languages: Languages) -> list[Row | Problem]:
         raise DataError(f"{file} has no translation units", "expected `<tu>` elements inside `<tmx><body>`.")
     source, target = languages or from_header(origin, counts, file)
     if not all(any(same_language(wanted, name) for name in counts) for wanted in (source, target)):
-        found = ", ".join(f"`{name}` ({count})" for name, count in counts.most_common())
+        found = describe_counts(counts)
         raise DataError(f"{file} has no {list_names([source, target])} pairs; its languages are {found}", HINT)
     return [pair_of(number, texts, source, target) for number, texts in units]
 
@@ -55,9 +55,15 @@ def from_header(origin: str, counts: Counter[str], file: InputFile) -> tuple[str
     sources = [name for name in counts if same_language(origin, name)]
     if len(counts) == 2 and len(sources) == 1:
         return sources[0], next(name for name in counts if name != sources[0])
-    found = ", ".join(f"`{name}` ({count})" for name, count in counts.most_common())
-    source = f"calls `{origin}` the source" if origin else "does not say which is the source"
+    found = describe_counts(counts)
+    source = f"calls `{excerpt(origin, 30)}` the source" if origin else "does not say which is the source"
     raise DataError(f"{file} has the languages {found} and {source}; expected a source and one other language", HINT)
+
+
+def describe_counts(counts: Counter[str]) -> str:
+    """The most frequent languages, each with how often it occurs."""
+    rest = f" and {len(counts) - 8} more" if len(counts) > 8 else ""
+    return ", ".join(f"`{excerpt(name, 30)}` ({count})" for name, count in counts.most_common(8)) + rest
 
 
 def pair_of(number: int, texts: dict[str, str], source: str, target: str) -> Row | Problem:

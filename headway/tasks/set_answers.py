@@ -15,9 +15,9 @@ from jaxtyping import Float, Int, Shaped
 
 from headway.core.errors import DataError
 from headway.core.files import write_json
+from headway.data.cells import to_number
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import display_name, excerpt
-from headway.data.set_tables import as_number
 from headway.data.sets import SetBatches
 from headway.models.classifier import Classifier
 from headway.tasks.answers import Predictions, label_loss
@@ -102,7 +102,7 @@ class NumberAnswer:
 
     @classmethod
     def fit(cls, targets: Sequence[str]) -> "NumberAnswer":
-        values = np.array([as_number(target) for target in targets])
+        values = np.array([to_number(target) for target in targets])
         return cls(float(values.mean()), float(values.std()) or 1.0)
 
     @classmethod
@@ -116,7 +116,7 @@ class NumberAnswer:
         write_json(folder / FILE, asdict(self))
 
     def encode(self, targets: Sequence[str], origin: str) -> Float[np.ndarray, "n"]:
-        values = np.array([as_number(target) for target in targets])
+        values = np.array([to_number(target) for target in targets])
         wrong = np.flatnonzero(np.isnan(values))
         if len(wrong):
             words = (
