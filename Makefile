@@ -15,7 +15,7 @@ install: .venv/.installed
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,tune]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,tune,fast]'
 	@touch $@
 
 demo: install
@@ -55,7 +55,7 @@ benchmark: .venv-peers/.installed
 # Wheels are looked for where pip looks, and the processor's build of torch is taken: `make lock LINKS=FOLDER` names a folder of wheels.
 lock: .venv-tools/.installed
 	.venv-tools/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header $(if $(LINKS),--find-links $(LINKS)) \
-	  --extra dev --extra docs --extra tune --constraint constraints.txt pyproject.toml --output-file requirements.lock
+	  --extra dev --extra docs --extra tune --extra fast --constraint constraints.txt pyproject.toml --output-file requirements.lock
 
 package: .venv-tools/.installed
 	rm -rf dist build/empty

@@ -59,6 +59,17 @@ class Tokenizer:
     def __repr__(self) -> str:
         return f"Tokenizer(kind={self.kind!r}, size={self.size})"
 
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """Every token as the library writes it, by its id."""
+        return [str(self._library.id_to_token(i)) for i in range(self.size)]
+
+    specials: ClassVar[int] = len(SPECIALS)  # how many ids stand for no text
+
+    def library_json(self) -> str:
+        """What `tokenizers.Tokenizer.from_file` reads."""
+        return self._library.to_str(pretty=True)
+
     @property
     def adds_space(self) -> bool:
         """Whether a space is put before every text (and taken away again by `decode`)."""

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import overload
 
+import torch
 from torch import nn
 
 from headway.core import machine
@@ -18,7 +19,10 @@ from headway.core.files import read_json, read_tensors, write_json
 from headway.models.build import build_model
 from headway.models.ensemble import Ensemble
 from headway.models.weights import load_tensors
+from headway.runs.arguments import require_positive, require_texts
+from headway.runs.engine import Engine, find_engine
 from headway.tasks.panels import Panel
+from headway.tasks.search import Searcher
 from headway.tasks.task import AnyTask, Judgement, Score
 from headway.tasks.uses import (
     Aligns,
@@ -64,6 +68,7 @@ class Run:
             self.model: nn.Module = model.eval().requires_grad_(False)
         except ConfigError as problem:
             raise RunError(problem.message, problem.hint) from problem
+        self._engine_chosen = False
         path = self.folder / WEIGHTS
         load_tensors(self.model, read_tensors(path), path)
         self.model.to(choose_device(device))
@@ -152,7 +157,18 @@ class Run:
         require_positive(beam=beam, batch=batch, best=best)
         if not (math.isfinite(penalty) and penalty >= 0):
             raise UsageError(f"`--penalty {penalty}` should be a number of at least 0", "1 is usual; higher gives longer output.")
+        if not self._engine_chosen and isinstance(getattr(self.task, "searcher", None), Searcher):
+            self.use_engine("auto")
         return self.task.translate(self.model, lines, beam, penalty, batch, best)
+
+    def use_engine(self, name: Engine, int8: bool = False) -> str:
+        """Choose what decodes translations: `torch` (our own search), `ctranslate2` (needs `headway[fast]`), or `auto`; returns its name."""
+        searcher = getattr(self.task, "searcher", None)
+        if not isinstance(searcher, Searcher):
+            raise self._unable("translate")
+        searcher.engine = find_engine(self.folder, searcher, self.model, name, int8, torch.get_num_threads())
+        self._engine_chosen = True
+        return "ctranslate2" if searcher.engine else "torch"
 
     def generate(
         self,
@@ -276,20 +292,3 @@ class Run:
         except RunError:  # a run of another task keeps other things
             return None
         return before, now
-
-
-def require_texts(texts: Iterable[str]) -> list[str]:
-    """A list of texts, or a sentence about what is none."""
-    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
-        raise UsageError(f"expected a text or several, not {type(texts).__name__}")
-    found = list(texts)
-    wrong = [type(text).__name__ for text in found if not isinstance(text, str)]
-    if wrong:
-        raise UsageError(f"expected texts, not {wrong[0]}", "pass strings.")
-    return found
-
-
-def require_positive(**numbers: int) -> None:
-    for name, value in numbers.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise UsageError(f"`--{name.replace('_', '-')} {value}` should be a whole number of at least 1")

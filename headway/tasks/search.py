@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -73,11 +74,24 @@ class Found:
         return self.hypothesis.cut
 
 
+EMPTY = Found("", Hypothesis((), 0.0), 0.0)  # of a text without tokens
+
+
+class Engine(Protocol):
+    """Another program that searches as we do."""
+
+    def search(
+        self, ids: Sequence[Sequence[int]], limits: Sequence[int], beam: int, penalty: float, batch: int
+    ) -> list[list[Hypothesis] | None]:
+        """For each source its hypotheses, best first; None where our own search must answer."""
+
+
 class Searcher:
-    """Finds outputs for texts; the answer for a text does not depend on the others."""
+    """Finds outputs for texts; the answer for a text does not depend on the others. `engine` may search in our place."""
 
     def __init__(self, source: Tokenizer, target: Tokenizer, seen: Seen) -> None:
         self.source, self.target, self.seen = source, target, seen
+        self.engine: Engine | None = None
 
     def search(
         self, model: EncoderDecoder, texts: Sequence[str], beam: int = 1, penalty: float = 1.0, batch: int = 64
@@ -88,27 +102,30 @@ class Searcher:
         """
         device = next(iter(model.parameters())).device
         ids = self.source.encode([text.strip() for text in texts])
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        results: list[list[Found]] = [[] for _ in texts]
+        limits = [self.seen.limit(len(row)) for row in ids]
+        found: list[list[Hypothesis] | None] = [None] * len(ids)
+        if self.engine and ids:
+            found = self.engine.search(ids, limits, beam, penalty, batch)
+        order = sorted((i for i, answer in enumerate(found) if answer is None), key=lambda i: len(ids[i]))
 
         def decode(rows: list[int]) -> list[list[Hypothesis]]:
             source = pad([[*ids[i], self.source.eos] for i in rows], self.source.pad).to(device)
-            limits = [self.seen.limit(len(ids[i])) for i in rows]
-            arguments = (model, source, source != self.source.pad, self.target.bos, self.target.eos, limits)
+            marks = self.target.bos, self.target.eos
+            arguments = (model, source, source != self.source.pad, *marks, [limits[i] for i in rows])
             return [[h] for h in greedy(*arguments)] if beam == 1 else beam_search(*arguments, beam, penalty)
 
         batches = [order[start : start + batch] for start in range(0, len(order), batch)][::-1]
-        for rows, found in zip(batches, side_by_side(decode, batches), strict=True):
-            for i, hypotheses in zip(rows, found, strict=True):
-                # an untrained model may write a line break, which would shift all lines after it
-                decoded = (
-                    [one_line(text) for text in self.target.decode([list(h.ids) for h in hypotheses])]
-                    if ids[i]
-                    else [""]
-                )
-                hypotheses = hypotheses if ids[i] else [Hypothesis((), 0.0)]
-                results[i] = [Found(text, h, penalty) for text, h in zip(decoded, hypotheses, strict=True)]
-        return results
+        for rows, answers in zip(batches, side_by_side(decode, batches), strict=True):
+            for i, answer in zip(rows, answers, strict=True):
+                found[i] = answer
+        return [
+            self._outputs(answer or [], penalty) if row else [EMPTY] for row, answer in zip(ids, found, strict=True)
+        ]
+
+    def _outputs(self, hypotheses: list[Hypothesis], penalty: float) -> list[Found]:
+        """Their texts; an untrained model may write a line break, which would shift all lines after it."""
+        texts = self.target.decode([list(h.ids) for h in hypotheses])
+        return [Found(one_line(text), h, penalty) for text, h in zip(texts, hypotheses, strict=True)]
 
     def translate(
         self, model: EncoderDecoder, texts: Sequence[str], beam: int, penalty: float, batch: int, best: int

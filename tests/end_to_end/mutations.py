@@ -4,8 +4,9 @@ import random
 import re
 from collections.abc import Callable
 
-ODD_NUMBERS = [b"-1", b"0", b"1e309", b"nan", b"-inf", b"99999999999999999999", b"1.5", b"0x10", b"", b"null", b"true", b"[]", b"{}", b'"7"']
-ODD_BYTES = [b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\n\n\n", b"\t\t", b'"', b"'", b"\\", b"<", b"&#0;", b"\xed\xa0\x80", b"\xf0\x9f\x98"]
+ODD_NUMBERS = [b"-1", b"0", b"1e309", b"nan", b"-inf", b"99999999999999999999", b"1.5", b"0x10", b"", b"null", b"[]", b"{}"]
+ODD_BYTES = [b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\n\n\n", b"\t\t", b'"']
+ODD_BYTES += [b"'", b"\\", b"<", b"&#0;", b"\xed\xa0\x80", b"\xf0\x9f\x98"]
 
 
 def flip(data: bytearray, rng: random.Random) -> bytes:
@@ -57,10 +58,12 @@ def overwrite(data: bytearray, rng: random.Random) -> bytes:
 
 
 def other_file(data: bytearray, rng: random.Random) -> bytes:
-    return rng.choice([b"", b"\n", b" ", b"{}", b"[]", b"null", b"\0" * 100, b"PK\x03\x04", b"\x89PNG\r\n\x1a\n", b"<tmx/>", b"a\tb\n", rng.randbytes(500)])
+    heads = [b"PK\x03\x04", b"\x89PNG\r\n\x1a\n", b"<tmx/>", b"a\tb\n", rng.randbytes(500)]
+    return rng.choice([*heads, b"", b"\n", b" ", b"{}", b"[]", b"null", b"\0" * 100])
 
 
-KINDS: tuple[Callable[[bytearray, random.Random], bytes], ...] = (flip, cut, remove, repeat, insert, odd_number, other_encoding, overwrite, other_file)
+Kind = Callable[[bytearray, random.Random], bytes]
+KINDS: tuple[Kind, ...] = (flip, cut, remove, repeat, insert, odd_number, other_encoding, overwrite, other_file)
 
 
 def damage(data: bytes, rng: random.Random) -> tuple[str, bytes]:

@@ -23,7 +23,10 @@ WORDS = "the old man sees a green house and sleeps near the river".split()
 
 
 def rows(count: int, rng: random.Random) -> list[list[str]]:
-    return [[" ".join(rng.choices(WORDS, k=6)), " ".join(rng.choices(WORDS, k=5)), f"{rng.uniform(-3, 3):.3f}", rng.choice("abc")] for _ in range(count)]
+    def sentence(words: int) -> str:
+        return " ".join(rng.choices(WORDS, k=words))
+
+    return [[sentence(6), sentence(5), f"{rng.uniform(-3, 3):.3f}", rng.choice("abc")] for _ in range(count)]
 
 
 def table(separator: str) -> Callable[[Path, random.Random], Path]:
@@ -43,13 +46,15 @@ def jsonl(folder: Path, rng: random.Random) -> Path:
 
 
 def tmx(folder: Path, rng: random.Random) -> Path:
-    units = "".join(f'<tu><tuv xml:lang="en"><seg>{a}</seg></tuv><tuv xml:lang="de"><seg>{b}</seg></tuv></tu>\n' for a, b, _, _ in rows(30, rng))
+    unit = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>{}</seg></tuv></tu>\n'
+    units = "".join(unit.format(a, b) for a, b, _, _ in rows(30, rng))
     (folder / "m.tmx").write_text(f'<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>{units}</body></tmx>')
     return folder / "m.tmx"
 
 
 def conll(folder: Path, rng: random.Random) -> Path:
-    (folder / "t.conll").write_text("\n\n".join("\n".join(f"{w}\t{rng.choice('NVA')}" for w in a.split()) for a, *_ in rows(30, rng)) + "\n")
+    sentences = ["\n".join(f"{w}\t{rng.choice('NVA')}" for w in a.split()) for a, *_ in rows(30, rng)]
+    (folder / "t.conll").write_text("\n\n".join(sentences) + "\n")
     return folder / "t.conll"
 
 
@@ -123,8 +128,12 @@ INPUTS: dict[str, tuple[Callable[[Path, random.Random], Path], Callable[[Path], 
     "idx": (idx, check("--task", "images", "--idx", "{path}")),
     "edges": (edges, check("--task", "graphs", "--edges", "{path}", "--nodes", "{folder}/n.csv")),
 }
-FOUND = (("series.csv", 178), ("npz", 393), ("tmx", 434))  # what has failed once: a number of 300 digits, an unknown compression, a name of 20,000 letters
-IN_RUN = ("plan.json", "recipe.json", "tokenizer.json", "seen.json", "weights.safetensors", "checkpoint.safetensors", "metrics.jsonl", "scores.json")
+# What has failed once: a number of 300 digits, an unknown compression, a name of 20,000 letters.
+FOUND = (("series.csv", 178), ("npz", 393), ("tmx", 434))
+IN_RUN = (
+    *("plan.json", "recipe.json", "tokenizer.json", "seen.json", "scores.json"),
+    *("weights.safetensors", "checkpoint.safetensors", "metrics.jsonl"),
+)
 
 
 class Hang(BaseException):

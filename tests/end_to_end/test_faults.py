@@ -81,7 +81,7 @@ def one_fault(words: list[str], out: Path, number: int, expected: str, capsys: p
     err = capsys.readouterr().err
     assert code in (0, 2), (number, code)
     assert code == 0 or (err.startswith("headway: error: ") and "Traceback" not in err and str(out) in err), (number, DISK.last, err)
-    parts = [p for p in out.rglob("*.part")] if out.exists() else []
+    parts = list(out.rglob("*.part")) if out.exists() else []
     assert not parts, (number, DISK.last, parts)
     if code == 2 or not (out / "weights.safetensors").exists():
         if (out / "recipe.json").exists():

@@ -22,7 +22,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 FLOORS = [
     {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"},
     {"runs"}, {"inspect"}, {"report"},
-    {"compare"}, {"recipes", "reproduce"}, {"verbs", "studio"}, {"cli", "sklearn"},
+    {"compare", "export"}, {"recipes", "reproduce"}, {"verbs", "studio"}, {"cli", "sklearn"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "data", "layers", "models", "evaluate", "training", "inspect", "report", "lab"}

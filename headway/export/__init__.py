@@ -1,0 +1,1 @@
+"""Take away: a run in the format of another program."""
