@@ -7,17 +7,18 @@ from headway.training.optimizers import adagrad
 from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.optimizers.rmsprop import RMSprop
 
-RATES = tuple(2.0**k for k in range(-4, 9))
+RATES = tuple(2.0**k for k in range(-4, 6))
 
 
 class AdaGrad(Experiment):
-    """AdaGrad gives every coordinate a rate of its own, and its regret is bounded by the sizes of the gradients that came.
+    """AdaGrad gives every coordinate its own rate, and its regret is bounded by the sizes of the gradients that came.
 
         γ_i^t = Σ_{s<=t} (g_i^s)²,      θ_i <- θ_i - η g_i/(√γ_i^t + δ),
         Σ_t f_t(θ^t) - min_{‖θ‖_∞ <= D/2} Σ_t f_t(θ) <= (D²/(2η) + η) Σ_i √γ_i^T = √2 D Σ_i √γ_i^T      at η = D/√2.
 
-    Rates only fall, because γ only grows; the first step is η sign g; and multiplying the gradients of a coordinate by any number
-    changes no step. A coordinate whose feature is rare keeps a high rate: such features are learned faster than with one rate for all.
+    Rates only fall, because γ only grows; the first step is η sign g; and multiplying the gradients of a coordinate by
+    any number changes no step. A coordinate whose feature is rare keeps a high rate: such features are learned faster
+    than with one rate for all.
 
     Notes: C. Source: Duchi, Hazan and Singer 2011, https://jmlr.org/papers/v12/duchi11a.html
     Assumes: convex losses; points are kept in a box of side D; δ -> 0; all squares are added up.
@@ -48,35 +49,40 @@ class AdaGrad(Experiment):
         dense = rng.normal(0.2, 1, (self.rounds, d))
         rare = dense * (rng.random(dense.shape) < 1 / np.arange(1, d + 1))
         games: dict[str, Gradient] = {
-            "dense": lambda t, x: dense[t], "rare": lambda t, x: rare[t], "against x": lambda t, x: np.where(x >= 0, 1.0, -1.0),
-        }  # fmt: skip
+            "dense": lambda t, x: dense[t],
+            "rare": lambda t, x: rare[t],
+            "against x": lambda t, x: np.where(x >= 0, 1.0, -1.0),
+        }
         etas = D / 2**0.5 * np.array([0.25, 1.0, 4.0])
-        found = {n: np.array([self.play(lambda p, e=e: ada(p, e, 1e-300), game) for e in etas]) for n, game in games.items()}
-        bounds = {name: (D**2 / (2 * etas) + etas) * rows[:, 1] for name, rows in found.items()}
-        yield headline(at_most("regret at three rates, (D²/2η + η) Σ√γ", {n: rows[:, 0] for n, rows in found.items()}, bounds))
+        rules: list[Rule] = [lambda p, e=e: ada(p, e, 1e-300) for e in etas]  # type: ignore[misc]
+        found = {name: np.array([self.play(rule, game) for rule in rules]).T for name, game in games.items()}
+        bounds = {name: (D**2 / (2 * etas) + etas) * sizes for name, (_, sizes) in found.items()}
+        regrets = {name: regret for name, (regret, _) in found.items()}
+        yield headline(at_most("regret at three rates, (D²/2η + η) Σ√γ", regrets, bounds))
         g, scale = rng.normal(size=(60, d)), 10.0 ** rng.uniform(-6, 6, d)
-        steps, scaled = (
-            np.diff(follow(lambda p: ada(p, 0.1, 0.0), lambda t, x, s=s: s * g[t], np.zeros(d), 60), axis=0) for s in (1.0, scale)
-        )
+        plain = lambda p: ada(p, 0.1, 0.0)  # noqa: E731
+        paths = [follow(plain, lambda t, x, s=s: s * g[t], np.zeros(d), 60) for s in (1.0, scale)]
+        steps, scaled = np.diff(paths, axis=1)
         yield close("first step, -η sign g", steps[0], -0.1 * np.sign(g[0]))
         yield close("steps with gradients times 1e-6 to 1e6", scaled, steps, 1e-8)
         self.rates = -steps / (0.1 * g)
         yield at_most("each rate, the one before it", self.rates[1:], self.rates[:-1], rounding=1e-9)
         X = (rng.random((self.samples, d)) < 0.5 ** np.arange(d).clip(0, 6)) * 1.0
         y = np.where(X @ rng.choice([-2.0, 2.0], d) + rng.logistic(size=self.samples) > 0, 1.0, -1.0)
-        self.last = {rule.__name__: self.last_losses(rule, X, y) for rule in (ada, GradientDescent)}
+        self.last = {"AdaGrad": self.last_losses(ada, X, y), "descent": self.last_losses(GradientDescent, X, y)}
         low, high = map(min, self.last.values())
         yield at_most("rare features: loss at AdaGrad's best rate, at that of descent", low, high)
 
     def control(self, rng: Generator) -> Checks:
-        regret, sizes = self.play(lambda p: RMSprop(p, self.side / 2**0.5, alpha=1 / 17), lambda t, x: -1.0 if t % 3 else 4.0)
+        rule = lambda p: RMSprop(p, self.side / 2**0.5, alpha=1 / 17)  # noqa: E731
+        regret, sizes = self.play(rule, lambda t, x: -1.0 if t % 3 else 4.0)
         yield because("RMSprop forgets old squares", at_most("regret, √2 D Σ√γ", regret, 2**0.5 * self.side * sizes))
-        steps = [follow(lambda p: adagrad.AdaGrad(p, 0.1), lambda t, x, s=s: s, np.zeros(1), 1)[1] for s in (1.0, 1e-10)]
-        yield because("δ is as large as the gradient", close("step of a gradient of 1e-10", steps[1], steps[0], 1e-8))
+        step = follow(lambda p: adagrad.AdaGrad(p, 0.1), lambda t, x: 1e-10, np.zeros(1), 1)[1, 0]
+        yield because("δ is as large as the gradient", close("first step, -η sign g", step, -0.1))
 
     def plots(self) -> list[Panel]:
         t = np.arange(1, len(self.rates) + 1)
-        left = Panel("Each coordinate has a rate of its own", "step t", "rate / η", log="xy").bound(t, 1 / np.sqrt(t), "1/√t")
-        left.curve(t, {f"coordinate {i + 1}": self.rates[:, i] for i in range(3)})
+        left = Panel("Each coordinate has a rate of its own", "step t", "rate / η", log="xy")
+        left.bound(t, 1 / np.sqrt(t), "1/√t").curve(t, {f"coordinate {i + 1}": self.rates[:, i] for i in range(3)})
         right = Panel("Rare features are learned sooner", "learning rate η", f"loss after {self.steps} steps", log="xy")
         return [left, right.series(RATES, self.last)]

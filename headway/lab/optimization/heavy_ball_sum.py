@@ -1,6 +1,8 @@
 import torch
 
-from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed, published
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed, published,
+)
 from headway.lab.tools.given_gradients import Gradient, follow
 from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.optimizers.heavy_ball import HeavyBall
@@ -14,8 +16,8 @@ class HeavyBallSum(Experiment):
 
         θ^{t+1} - θ^t = -ηδ Σ_{τ=0}^{t} β^τ = -ηδ (1 - β^{t+1})/(1 - β)  ->  -ηδ/(1 - β),
 
-    because each step adds β times the one before. Gradient descent of rate η/(1 - β) takes steps of the last size at once and stays
-    ahead by ηδβ/(1 - β)². Nesterov's steps are those of the heavy ball one step later.
+    because each step adds β times the one before. Gradient descent of rate η/(1 - β) takes steps of the last size at
+    once and stays ahead by ηδβ/(1 - β)². Nesterov's steps are those of the heavy ball one step later.
 
     Notes: C. Source: Polyak 1964, https://doi.org/10.1016/0041-5553(64)90137-5
     Assumes: the gradient is the same at every step; 0 <= β < 1; the first step starts without velocity.
@@ -28,8 +30,8 @@ class HeavyBallSum(Experiment):
 
     def steps_of(self, rule: type[torch.optim.Optimizer], beta: float, gradient: Gradient) -> np.ndarray:
         """θ^{t+1} - θ^t of three coordinates."""
-        points = follow(lambda p: rule(p, lr=self.eta, momentum=beta), gradient, np.zeros(3), self.steps)  # type: ignore[call-arg]
-        return np.diff(points, axis=0)
+        made = lambda p: rule(p, lr=self.eta, momentum=beta)  # type: ignore[call-arg]  # noqa: E731
+        return np.diff(follow(made, gradient, np.zeros(3), self.steps), axis=0)
 
     def measure(self, rng: Generator) -> Checks:
         t, eta, delta = np.arange(self.steps)[:, None], self.eta, np.append(1.0, rng.normal(size=2))
@@ -50,7 +52,7 @@ class HeavyBallSum(Experiment):
         yield close(f"β = {b}: distance behind gradient descent of rate η/(1 - β)", behind, lag, 1e-9)
 
     def control(self, rng: Generator) -> Checks:
-        b, t = self.betas[-1], np.arange(self.steps)
+        b, t = self.betas[len(self.betas) // 2], np.arange(self.steps)
         found = self.steps_of(HeavyBall, b, lambda t, x: np.ones(3) * (-1.0) ** t)[:, 0]
         self.swing = np.abs(found)
         limit = self.eta * (1 - b ** (t + 1.0)) / (1 - b)

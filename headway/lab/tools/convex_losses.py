@@ -25,7 +25,7 @@ def huber(delta: float) -> Smooth:
 def chain(d: int) -> tuple[Smooth, np.ndarray]:
     """¼(½(x_1² + Σ(x_i - x_{i+1})² + x_d²) - x_1) and its minimum x_i = 1 - i/(d + 1), where f* = -⅛(1 - 1/(d + 1)).
 
-    From 0 every method that moves along gradients sees one coordinate more with each step (Nesterov 2004, theorem 2.1.7).
+    From 0 every method that moves along gradients sees one coordinate more with each step (Nesterov 2004, th. 2.1.7).
     """
     end = torch.zeros(1, dtype=torch.float64)
 
@@ -37,8 +37,15 @@ def chain(d: int) -> tuple[Smooth, np.ndarray]:
 
 
 def bent() -> Smooth:
-    """f' = 25x below 1, x + 24 up to 2, 25x - 24 above: 1 <= f'' <= 25, f* = 0 at 0 (Lessard, Recht and Packard 2016, section 4.6)."""
-    return Smooth("bent", lambda x: (12.5 * x**2 - 12 * (x - 1).relu() ** 2 + 12 * (x - 2).relu() ** 2).sum(-1), 25.0, 0.0, 1.0)
+    """f' = 25x below 1, x + 24 up to 2, 25x - 24 above: 1 <= f'' <= 25, f* = 0 at 0.
+
+    The heavy ball runs in a circle on it (Lessard, Recht and Packard 2016, https://arxiv.org/abs/1408.3595).
+    """
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return (12.5 * x**2 - 12 * (x - 1).relu() ** 2 + 12 * (x - 2).relu() ** 2).sum(-1)
+
+    return Smooth("bent", f, 25.0, 0.0, 1.0)
 
 
 def minimised(h: Smooth, d: int) -> tuple[Smooth, np.ndarray]:

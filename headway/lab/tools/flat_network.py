@@ -1,4 +1,4 @@
-"""The loss of a network as a function of all its parameters in a row, so that many networks are trained or compared at once."""
+"""The loss of a network as a function of all its parameters in a row: many networks are trained or compared at once."""
 
 import numpy as np
 import torch
@@ -12,9 +12,11 @@ from headway.models.shallow import Config, Shallow
 def square_loss(x: Tensor, y: Tensor, width: int) -> Smooth:
     """The mean square error of the model `shallow` with `width` units of tanh: inputs "n i", targets "n", points "k P".
 
-    A row of parameters holds the weights "width i" of the hidden layer, its biases, those of the output and its bias. No constant L exists.
+    A row of parameters holds the weights "width i" of the hidden layer, its biases, those of the output and its bias.
+    No constant L exists.
     """
-    model = built(lambda: Shallow(Config(width=width, activation="tanh", dropout=0.0), x.shape[1], 1), np.random.default_rng(0))
+    config = Config(width=width, activation="tanh", dropout=0.0)
+    model = built(lambda: Shallow(config, x.shape[1], 1), np.random.default_rng(0))
     net = nn.Sequential(model, model.head)
     shapes = {name: p.shape for name, p in net.named_parameters()}
 

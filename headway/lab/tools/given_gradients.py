@@ -1,4 +1,4 @@
-"""An optimizer of the package that is handed gradients in place of a function: online problems, constant gradients, chosen ones.
+"""An optimizer of the package that is handed gradients in place of a function: an online problem, for example.
 
 x_0 given,      g_t = gradient(t, x_t),      x_{t+1} = the optimizer's step with g_t, cut off at [-box, box]
 """

@@ -12,7 +12,7 @@ from headway.training.optimizers.rule import Group, Tensors
 
 
 class GrowingMomentum(Nesterov):
-    """The optimizer `nesterov` with another momentum at each step; its velocity enters with the momentum of the step before."""
+    """The optimizer `nesterov` with another momentum at each step; the velocity enters with that of the step before."""
 
     def update(self, group: Group, w: Tensors, g: Tensors) -> None:
         t, before = group.get("t", 0) + 1, group["momentum"]
