@@ -7,7 +7,7 @@ from headway.training.optimizers import adagrad
 from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.optimizers.rmsprop import RMSprop
 
-RATES = tuple(2.0**k for k in range(-4, 6))
+RATES = tuple(2.0**k for k in range(-4, 9))
 
 
 class AdaGrad(Experiment):
@@ -25,11 +25,11 @@ class AdaGrad(Experiment):
     Also: adaptive gradient method; regret of AdaGrad.
     """
 
-    dimension = param(12, "coordinates", least=3, most=100)
+    dimension = param(12, "coordinates", least=10, most=100)
     rounds = param(500, "losses that come one after the other", least=100, most=5000, small=200)
     side = param(2.0, "D, the side of the box", least=0.1, most=10.0)
     samples = param(400, "examples with rare features", least=200, most=2000)
-    steps = param(60, "steps on them", least=20, most=500)
+    steps = param(20, "steps on them", least=10, most=60)
 
     def play(self, rule: Rule, gradient: Gradient) -> tuple[float, float]:
         """Linear losses of these gradients: the regret against the best corner of the box, and Σ_i √γ_i."""
@@ -61,7 +61,8 @@ class AdaGrad(Experiment):
         yield headline(at_most("regret at three rates, (D²/2η + η) Σ√γ", regrets, bounds))
         g, scale = rng.normal(size=(60, d)), 10.0 ** rng.uniform(-6, 6, d)
         plain = lambda p: ada(p, 0.1, 0.0)  # noqa: E731
-        paths = [follow(plain, lambda t, x, s=s: s * g[t], np.zeros(d), 60) for s in (1.0, scale)]
+        scales: list[Gradient] = [lambda t, x: g[t], lambda t, x: scale * g[t]]
+        paths = [follow(plain, gradient, np.zeros(d), 60) for gradient in scales]
         steps, scaled = np.diff(paths, axis=1)
         yield close("first step, -η sign g", steps[0], -0.1 * np.sign(g[0]))
         yield close("steps with gradients times 1e-6 to 1e6", scaled, steps, 1e-8)

@@ -70,7 +70,7 @@ class ConvexLocalGlobal(Experiment):
         for m in self.minima:
             mine = np.abs(self.ends - m) < 0.1
             left.points(self.x[mine], self.h(self.x[mine][:, None]), size=9)
-            left.points([m], self.h([[m]]), size=60, colour="black")
+            left.points([m], self.h(np.array([[m]])), size=60, colour="black")
         s = np.linspace(-0.2, 1.2, 200)[:, None]
         middle = Panel("A network, its copy", "position", "loss on XOR")
         middle.curve(s, self.net((1 - s) * self.pair[0] + s * self.pair[1]))
