@@ -100,5 +100,6 @@ class EarlyStopping(Experiment):
             left.curve(s, 1 - (1 - ETA * s**2) ** t, f"t = {t}").bound(s, s**2 / (s**2 + 1 / (ETA * t)), "ridge" * (t == 128))
         right = Panel("The risks of both paths are close", "ηt, or 1/λ", "risk", log="xy")
         for k in (0, self.problems // 2, self.problems - 1):
-            right.curve(ETA * TIMES, self.stopped[:, k], f"noise {self.noise[k]:.2g}").bound(ETA * TIMES, self.shrunk[:, k], "ridge" * (k == 0))
+            right.curve(ETA * TIMES, self.stopped[:, k], f"noise {self.noise[k]:.2g}")
+            right.bound(ETA * TIMES, self.shrunk[:, k], "ridge" * (k == 0))
         return [left, right]

@@ -34,8 +34,8 @@ class EnsembleAverage(Experiment):
     """
 
     cost = "M"
-    members = param(8, "M, networks with random beginnings of their own", least=4, most=10, small=5)
-    rows = param(40, "for training", least=20, most=500)
+    members = param(8, "M, networks with their own first weights and resampled rows", least=4, most=10, small=5)
+    rows = param(30, "for training", least=20, most=500)
     units = param(30, "of each network", least=10, most=100)
     steps = param(400, "of training", least=200, most=4000, small=200)
     sets = param(1000, "data sets for the variance", least=500, most=5000)
@@ -48,7 +48,8 @@ class EnsembleAverage(Experiment):
             with seeded(rng):
                 nets.append(Shallow(config, 1, 1).double())
             settings = Settings(self.steps, self.rows, 0.02, optimizer="adamw", decay=0.0, clip=1e9)
-            fit(nets[-1], self.x[:, None], self.y[:, None], settings, rng, mse_loss)
+            some = rng.integers(self.rows, size=self.rows)  # rows drawn again, with repetition (bagging)
+            fit(nets[-1], self.x[some, None], self.y[some, None], settings, rng, mse_loss)
         self.z, self.f = z, np.array([predict(net, z[:, None])[:, 0] for net in nets])
         self.mean = predict(Ensemble(nets, "numbers"), z[:, None])[:, 0]
         errors, spread = np.mean((self.f - y) ** 2, axis=0), np.mean((self.f - self.mean) ** 2, axis=0)
@@ -84,18 +85,18 @@ class EnsembleAverage(Experiment):
         self.variances = float(own.mean()), float(shared.mean()), float((average**2).mean())
 
     def control(self, rng: Generator) -> Checks:
-        wrong = np.mean(self.votes != 0, axis=0)
-        claim = at_most("0-1 loss of the average at each input, mean of the members", (self.vote != 0) * 1.0, wrong)
+        each, joint = (votes[..., None] != np.arange(3) for votes in (self.votes, self.vote))  # true where that class is missed
+        claim = at_most("0-1 loss of the average at each input and class, mean of the members", joint * 1.0, each.mean(0))
         yield because("the 0-1 loss is not convex", claim)
         f = self.predictions(rng)
         claim = mean_is("Var f̄ - σ²/M", f[:, 2:].mean(1) ** 2 - f[:, 0] ** 2 / self.members, 0.0)
         yield because("the members share their data, so they are correlated", claim)
 
     def plots(self) -> list[Panel]:
-        left = Panel("Members differ where there are few data", "x", "prediction").points(self.x, self.y, "data")
+        left = Panel("The average of resampled fits", "x", "prediction").points(self.x, self.y, "data")
         for i, each in enumerate(self.f):
             left.control(self.z, each, "members" * (i == 0))
         left.target(self.z, np.sin(3 * self.z), "sin 3x").curve(self.z, self.mean, "average")
-        right = Panel("The error falls with the number of members", "members m", "mean test error of all subsets")
+        right = Panel("More members, less error", "members m", "mean test error of all subsets")
         right.series(self.sizes, self.errors, "measured").bound(self.sizes, self.formula, "formula")
         return [left, right]

@@ -16,7 +16,8 @@ class NoiseAugmentation(Experiment):
 
         E |y - (X + ε)w|² = |y - Xw|² + nσ²|w|²,        so that infinitely many copies give ridge with λ = nσ².
 
-    For a network f and one row it is (f - y)² + σ²(|∇f|² + (f - y)Δf) + O(σ⁴): a penalty of the slope, to second order, where the fit is good.
+    For a network f and one row it is (f - y)² + σ²(|∇f|² + (f - y)Δf) + O(σ⁴): to second order, and where the fit is good, a penalty
+    of the slope.
 
     Notes: D. Source: Bishop 1995, Training with noise is equivalent to Tikhonov regularization, https://doi.org/10.1162/neco.1995.7.1.108
     Assumes: noise of mean 0, with the same variance in each column, uncorrelated; a linear model (else only small σ).

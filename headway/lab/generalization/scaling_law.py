@@ -79,12 +79,13 @@ class ScalingLaw(Experiment):
         yield because("P is not tuned, up to N/3", worst)
 
     def plots(self) -> list[Panel]:
-        left = Panel("Approximation: P^{-2m/d}", "parameters P", "mean square of f - f_P", log="xy")
+        left = Panel("Error of the best fit", "parameters P", "mean square error", log="xy")
         for (d, m), e in self.errors.items():
             left.series([size(k, d, m) for k in SIDES[d]], e, f"d = {d}, m = {m}")
-        middle = Panel("Data: N^{-2m/(2m+d)}", "samples N", "mean square of f - f_{P,N}", log="xy")
+        middle = Panel("Error of N samples, at the best P", "samples N", "mean square error", log="xy")
         middle.series(SAMPLES, {f"d = {d}, m = {m}": e for (d, m), e in self.best.items()})
-        right = Panel("Both: a sum of two powers and a floor", "parameters P", "loss L(P, N)", log="xy")
+        right = Panel("Two powers and a floor", "parameters P", "loss L(P, N)", log="xy")
         for j in (0, 2, 5):
             right.series(WIDE, self.shown[0][:, j], f"N = {SAMPLES[j]}").bound(WIDE, self.shown[1][:, j], "fit" * (j == 2))
+        middle.ticks(x={500: "500", 2000: "2000", 8000: "8000"})
         return [left, middle, right.level(self.noise**2, "σ²")]

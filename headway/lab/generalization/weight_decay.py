@@ -12,7 +12,7 @@ from headway.training.optimizers.rule import Rule
 from headway.training.optimizers.sgd import SGD
 from headway.training.penalties import Weights, l1, l2
 
-RATE = 0.1  # of Adam and AdamW, falling to 0
+RATE = 0.1  # falling to 0
 
 
 class WeightDecay(Experiment):
@@ -44,7 +44,7 @@ class WeightDecay(Experiment):
         w, path = Parameter(torch.zeros(X.shape[1], dtype=torch.float64)), []
         A, y, rule = torch.from_numpy(X), torch.from_numpy(self.y), make([w])
         falls = rule.param_groups[0]["lr"] == RATE
-        for t in range(self.steps):
+        for _ in range(self.steps):
             w.grad = A.T @ (A @ w.detach() - y)
             penalty([w], lam)
             rule.param_groups[0]["lr"] -= falls * RATE / self.steps
