@@ -1,8 +1,8 @@
 from collections.abc import Callable
 
 import torch
-from scipy.optimize import lsq_linear, minimize, minimize_scalar
-from scipy.stats import laplace, norm
+from scipy.optimize import lsq_linear, minimize
+from scipy.stats import norm
 from torch.nn import Parameter
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param
@@ -75,9 +75,9 @@ class WeightDecay(Experiment):
         mode, mean = minimize(surprise, 0 * truth, tol=1e-9).x, X.T @ np.linalg.solve(X @ X.T + lam * np.eye(len(y)), y)
         yield close("mode and mean of the Gaussian posterior, ridge", [mode, mean], [self.ridge, self.ridge], 1e-6)
         z, weak = U.T @ y, float(np.median(np.abs(U.T @ y)))  # orthonormal columns: each weight for itself
-        self.laplace = np.array([laplace_mode(t, noise, noise**2 / weak) for t in z])
+        self.laplace = np.sign(z) * np.maximum(np.abs(z) - weak, 0)  # argmin ½(z - θ)² + weak |θ|
         lasso = self.descend(U, lambda w: SGD(w, lr=RATE), l1, weak)[-1]
-        yield close("the penalty `l1` and the mode under a Laplace prior", lasso, self.laplace, 0.01)
+        yield close("the penalty `l1` and the soft threshold, the mode under a Laplace prior", lasso, self.laplace, 0.01)
         adam = self.descend(X, lambda w: Adam(w, lr=RATE), l2, lam)[-1]
         yield close("Adam with λθ in the gradient ends at ridge", adam, self.ridge, 1e-6)
         self.adamw = self.descend(X, lambda w: AdamW(w, RATE, BETAS, weight_decay=lam))[-1]
@@ -102,11 +102,3 @@ class WeightDecay(Experiment):
         last = Panel("AdamW is no ridge", "weight", "value").ticks(x={i: f"θ{i}" for i in names})
         last.series(names, {"least squares": self.least, "ridge": self.ridge}).control(names, self.adamw, "AdamW")
         return [left, middle, last]
-
-
-def laplace_mode(z: float, noise: float, scale: float) -> float:
-    """The most probable θ, given z = θ + N(0, noise²), for a prior of density e^{-|θ|/scale} / (2 scale)."""
-    found = minimize_scalar(
-        lambda v: -norm.logpdf(z, v, noise) - laplace.logpdf(v, scale=scale), bounds=(-abs(z) - 1, abs(z) + 1)
-    )
-    return float(found.x)
