@@ -40,8 +40,8 @@ class DefaultSpam(Experiment):
         scores, losses, (dropout, l2) = [], [], KINDS[kind]
         for _ in range(self.repeats):
             with seeded(rng):
-                options = {"widths": (10,), "activation": "tanh", "dropout": dropout}
-                net = build_model(Choice("mlp", options), {"features": x.shape[1], "outputs": 2})
+                choice = Choice("mlp", {"widths": (10,), "activation": "tanh", "dropout": dropout})
+                net = build_model(choice, {"features": x.shape[1], "outputs": 2})
             settings = Settings(self.steps, 1000, 0.03, optimizer="adamw", decay=0.0, l2=l2, clip=1e9)
             losses.append(np.mean(fit(net, *train, settings, rng)[-20:]))
             scores.append(np.exp(predict(net, x)))
