@@ -68,7 +68,7 @@ class NoiseAugmentation(Experiment):
         yield because("one copy: its noise is not averaged", claim)
 
     def plots(self) -> list[Panel]:
-        K, names = np.array(self.copies), np.arange(1, self.columns + 1)
+        K, names = np.array(self.copies), range(1, self.columns + 1)
         left = Panel("More copies come nearer to ridge", "copies K", "distance to ridge, relative", log="xy")
         left.series(K, self.errors, "K copies").bound(K, self.errors[0] * (K / K[0]) ** -0.5, "~ 1/√K")
         right = Panel("Correlated noise is another penalty", "weight", "value").ticks(x={i: f"w{i}" for i in names})

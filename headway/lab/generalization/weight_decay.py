@@ -92,7 +92,7 @@ class WeightDecay(Experiment):
         yield because("the prior is Laplace, not Gaussian", claim)
 
     def plots(self) -> list[Panel]:
-        x, names = np.geomspace(0.01, 100, 100), np.arange(1, self.columns + 1)
+        x, names = np.geomspace(0.01, 100, 100), range(1, self.columns + 1)
         left = Panel("Weak directions shrink most", "σ²/λ", "shrinkage", log="x").bound(x, x / (1 + x), "σ²/(σ² + λ)")
         left.points(self.s**2 / self.decay, self.factors, "gradient descent, each direction", size=40)
         lams, gram, right = np.geomspace(0.1, 1000, 60), self.X.T @ self.X, self.X.T @ self.y
