@@ -1,9 +1,16 @@
 """Regularisation, generalisation, empirical tables"""
 
 ORDER = (
+    "dropout-training",
+    "weight-decay",
+    "noise-augmentation",
+    "early-stopping",
+    "ensemble-average",
+    "scaling-law",
     "mnist-table",
     "nyse-ar5",
     "imdb-sparse",
+    "default-spam",
     "beta-lasso",
     "permuted-pixels",
 )  # of the lectures
