@@ -41,7 +41,7 @@ class EarlyStopping(Experiment):
 
     Notes: D. Source: Ali, Kolter and Tibshirani 2019, A continuous-time view of early stopping, https://arxiv.org/abs/1810.10082
     Assumes: squared error; start at 0; a small step η, as the theorem is about gradient flow; uncorrelated noise.
-    Deviates: the t that further rows choose is compared with the best ridge by a median over problems; single ones lose up to a half.
+    Deviates: the t that further rows choose is compared with the best ridge by a median over problems: single ones lose more.
     Also: epochs as regularisation; early stopping and ridge.
     """
 
