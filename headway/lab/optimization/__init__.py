@@ -1,6 +1,8 @@
 """Backpropagation and first-order optimisation"""
 
 ORDER = (
+    "backprop-exercise",
+    "autodiff-cost",
     "sgd-variance",
     "sgd-noise",
     "sgd-schedule",

@@ -1,6 +1,6 @@
 """Smooth functions with constants that are known, quadratics first of all, and the path that an optimizer of the package takes on them.
 
-‖∇f(x) - ∇f(y)‖ <= L ‖x - y‖,      f >= f*,      ½‖∇f(x)‖² >= μ (f(x) - f*)
+    ‖∇f(x) - ∇f(y)‖ <= L ‖x - y‖,      f >= f*,      ½‖∇f(x)‖² >= μ (f(x) - f*)
 """
 
 from collections.abc import Callable, Sequence
