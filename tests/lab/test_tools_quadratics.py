@@ -6,7 +6,9 @@ import torch
 from scipy.optimize import minimize
 
 from headway.lab.tools import quadratics
+from headway.lab.tools.layers import drawn
 from headway.lab.tools.quadratics import Smooth, descend, quadratic
+from headway.models.shallow import Config, Shallow
 from headway.training.optimizers.heavy_ball import HeavyBall
 
 RNG = np.random.default_rng(3)
@@ -18,6 +20,7 @@ FUNCTIONS = {
     "logistic": (quadratics.logistic_loss(X, LABELS), 4),
     "wells": (quadratics.wells(3), 3),
     "sine": (quadratics.sine_wave(), 1),
+    "robust": (quadratics.robust_regression(X, X @ np.ones(4)), 4),
 }
 
 
@@ -25,7 +28,7 @@ FUNCTIONS = {
 def test_the_constants_hold(name: str) -> None:
     h, d = FUNCTIONS[name]
     x = RNG.normal(size=(300, d)) * 3
-    bends = np.array([np.abs(h.curvature(row)).max() for row in (*x, np.zeros(d))])
+    bends = np.array([np.abs(h.curvature(row)).max() for row in (*x, np.zeros(d), np.ones(d))])
     assert bends.max() <= h.L * (1 + 1e-9)
     assert bends.max() >= 0.9 * h.L, "L is larger than it need be"
     gap = h(x) - h.least
@@ -63,3 +66,14 @@ def test_the_rate_is_1_over_l_unless_given() -> None:
     h = Smooth("square", lambda x: 2 * (x * x).sum(-1), 4.0)
     assert descend(h, np.array([3.0]), 1).points[:, 0] == pytest.approx([3, 0])
     assert descend(h, np.array([3.0]), 1, rate=0.5).points[:, 0] == pytest.approx([3, -3])
+
+
+def test_the_hidden_layer_is_that_of_the_net_and_its_bound_holds() -> None:
+    x, y = RNG.normal(size=(20, 2)), RNG.normal(size=20)
+    net = drawn(Shallow(Config(width=3, activation="tanh", dropout=0.0), 2, 1), RNG)
+    h, theta = quadratics.hidden_layer(net, x, y), np.concatenate([p.detach().numpy().ravel() for p in net.hidden.parameters()])
+    scores = net.logits(net(torch.from_numpy(x)))[:, 0].detach().numpy()
+    assert float(h(theta)) == pytest.approx(np.mean((scores - y) ** 2) / 2)
+    points = [RNG.normal(size=9) * size for size in (0.3, 1, 3) for _ in range(30)]
+    bends = np.array([np.abs(h.curvature(p)).max() for p in points])
+    assert h.L / 20 < bends.max() <= h.L

@@ -3,6 +3,7 @@
 ORDER = (
     "backprop-exercise",
     "autodiff-cost",
+    "net-symmetries",
     "sgd-variance",
     "sgd-noise",
     "sgd-schedule",

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.func import functional_call
 
+from headway.models.shallow import Shallow
 from headway.training.optimizers.gradient_descent import GradientDescent
 
 Rule = Callable[[list[Tensor]], torch.optim.Optimizer]
@@ -106,3 +108,34 @@ def wells(d: int, ridge: float = 0.05) -> Smooth:
 def sine_wave() -> Smooth:
     """x² + 3 sin²x, not convex: f'' = 2 + 6 cos 2x <= 8 = L, and μ = 1/32 (Karimi, Nutini and Schmidt 2016, section 2.2)."""
     return Smooth("x² + 3 sin²x", lambda x: (x * x + 3 * torch.sin(x) ** 2).sum(-1), 8.0, 0.0, 1 / 32)
+
+
+def robust_regression(X: np.ndarray, y: np.ndarray) -> Smooth:
+    """(1/s) Σ ρ(<x_i, w> - y_i), ρ(r) = ½ r²/(1 + r²) (Geman and McClure 1987), not convex: |ρ''| <= 1, so L = λ_max(XᵀX)/s."""
+    at, bt = torch.from_numpy(X), torch.from_numpy(y)
+    L = float(np.linalg.norm(X, 2) ** 2) / len(X)
+
+    def f(w: Tensor) -> Tensor:
+        squares = (w @ at.T - bt) ** 2
+        return (squares / (1 + squares)).mean(-1) / 2
+
+    return Smooth("robust regression", f, L)
+
+
+def hidden_layer(net: Shallow, x: np.ndarray, y: np.ndarray) -> Smooth:
+    """(1/2s) Σ (f(x_i) - y_i)² of a tanh net with one output, as a function of one point: V and a; its head W, b is fixed.
+
+    With z = (x, 1), |tanh'| <= 1 and |tanh''| <= 4/√27 the Hessian of an example is at most ‖z‖² (‖W‖² + 4/√27 max|W| |f - y|), and
+    |f - y| <= ‖W‖₁ + |b - y|. The mean of that is L: not the least one, but valid everywhere.
+    """
+    inputs, wanted = torch.from_numpy(x), torch.from_numpy(y)
+    w, b = net.head.weight.detach().numpy()[0], float(net.head.bias.detach())
+    rest = np.abs(w).sum() + np.abs(b - y)
+    L = float(np.mean((1 + np.sum(x**2, axis=1)) * (w @ w + 4 / 27**0.5 * np.abs(w).max() * rest)))
+
+    def f(theta: Tensor) -> Tensor:
+        weight, bias = theta.split((x.shape[1] * w.size, w.size))
+        hidden = functional_call(net, {"hidden.weight": weight.view(w.size, -1), "hidden.bias": bias}, (inputs,))
+        return ((net.logits(hidden)[:, 0] - wanted) ** 2).mean() / 2
+
+    return Smooth("hidden layer", f, L)
