@@ -4,6 +4,8 @@ ORDER = (
     "backprop-exercise",
     "autodiff-cost",
     "net-symmetries",
+    "residual-identity",
+    "activation-gradients",
     "gd-stepsize",
     "gd-sufficient-decrease",
     "gd-critical",
