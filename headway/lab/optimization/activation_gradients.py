@@ -72,7 +72,7 @@ class ActivationGradients(Experiment):
         yield equal("ReLU: φ' = 1{z > 0}", self.slopes["relu"], (self.z > 0).astype(float))
         point, self.norms = rng.normal(size=self.width), {}
         for name in ("relu", "sigmoid"):
-            nets = [self.deep(name, depth, rng) for depth in self.depths]
+            nets = [self.deep(name, int(depth), rng) for depth in self.depths]
             self.norms[name] = [np.linalg.norm(jacobian(lambda x, n=net: outputs(n, x[None])[0], tensor(point))) for net in nets]
         sizes = [[np.linalg.norm(p.detach().numpy(), 2) for p in net.parameters() if p.ndim == 2] for net in nets]
         self.bound = np.array([math.prod(norms) for norms in sizes]) / 4.0**self.depths

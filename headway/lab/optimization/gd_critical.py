@@ -54,8 +54,8 @@ class GDCritical(Experiment):
         yield at_most("Σ ‖∇h‖²/(2L), h_0 - h_T", spent, fallen, rounding=1e-9)
         yield at_least("wells: h at the end, in a local minimum", paths["wells"].values[-1], float(self.d))
         bowl = quadratic([0.1, 1.0])
-        top = descend(bowl, np.array([0.0, 1.0]), 1)
-        yield close("steepest direction, T = 1: the bound is reached", least_slopes(top)[0], bound(bowl, top)[0])
+        top = descend(bowl, np.array([0.0, 1.0]), 2)
+        yield close("steepest direction: the bound at T = 1, 0 after a step", np.sqrt(top.slopes[:2]), [bound(bowl, top)[0], 0.0])
 
     def control(self, rng: Generator) -> Checks:
         bowl = quadratic([0.1, 1.0])
