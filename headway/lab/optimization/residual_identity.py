@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor, nn
 
@@ -62,7 +63,7 @@ class ResidualIdentity(Experiment):
         yield headline(at_least("least singular value of ℓ layers, every ℓ", least, (1 - self.epsilon) ** self.layers))
         yield at_most("largest singular value of ℓ layers, every ℓ", most, (1 + self.epsilon) ** self.layers)
         ends = [branch("relu", sign * self.epsilon * np.eye(self.width), np.full(self.width, 9.0)) for sign in (-1, 1)]
-        reached = [jacobian(lambda z, F=F: self.around(z, F), tensor(zero[0]))[0, 0] for F in ends]
+        reached = [jacobian(partial(self.around, sublayer=F), tensor(zero[0]))[0, 0] for F in ends]
         yield close("W = ±εI and active ReLUs: the bounds are reached", reached, [1 - self.epsilon, 1 + self.epsilon])
         self.plain = {name: self.jacobians(name, False, rng)[:, 0] for name in STEEPEST}
         yield at_most("plain layers: largest singular value, ε^ℓ", self.plain, self.epsilon**self.layers, rounding=1e-9)
