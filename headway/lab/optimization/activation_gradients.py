@@ -88,8 +88,7 @@ class ActivationGradients(Experiment):
         self.y = np.sin(3 * self.x[:, 0])
         with seeded(rng):
             self.net = drawn(shallow.Shallow(shallow.Config(width=self.width, dropout=0.0), 2, 1), rng)
-        largest = (tensor(self.x) @ self.net.hidden.weight.data.T).amax(0)
-        self.net.hidden.bias.data = -largest - self.margin
+        self.net.hidden.bias.data = -(tensor(self.x) @ self.net.hidden.weight.data.T).amax(0) - self.margin
         relu, loss = self.train("relu")
         yield headline(equal("dead ReLUs: parameters after training, before", units(relu), units(self.net)))
         yield close("a net of dead ReLUs learns the mean: loss, Var y", loss, np.var(self.y))

@@ -87,7 +87,7 @@ class BackpropExercise(Experiment):
         yield because("every unit is a ReLU at its kink", check)
 
     def plots(self) -> list[Panel]:
-        panel = Panel("Differences lose half of the digits, a complex step none", "step h", "error", "xy")
+        panel = Panel("Differences lose a third of the digits, a complex step none", "step h", "error", "xy")
         far = self.h[14:]
         panel.series(self.h, self.errors, "differences").bound(far, self.errors[-1] * (far / far[-1]) ** 2, "h²")
         return [panel.level(max(self.rounding, 1e-17), "complex step, 1e-30")]

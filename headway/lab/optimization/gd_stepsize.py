@@ -25,6 +25,7 @@ class GDStepsize(Experiment):
     Also: learning rate and curvature; 2/L; edge of stability.
     """
 
+    cost = "M"
     L = param(1.0, "L, the largest curvature", least=0.01, most=100.0)
     d = param(8, "eigenvalues, from L/d to L", least=2, most=50)
     margin = param(0.005, "how far below and above 2/L the rates are, as a share", least=0.002, most=0.02, small=0.02)
