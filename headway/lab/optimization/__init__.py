@@ -1,6 +1,14 @@
 """Backpropagation and first-order optimisation"""
 
 ORDER = (
+    "backprop-exercise",
+    "autodiff-cost",
+    "net-symmetries",
+    "residual-identity",
+    "activation-gradients",
+    "gd-stepsize",
+    "gd-sufficient-decrease",
+    "gd-critical",
     "gd-pl",
     "gd-convex",
     "convex-local-global",
