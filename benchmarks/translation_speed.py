@@ -2,18 +2,19 @@
 
 Same model for all: width 256, 3 + 3 layers, 4 heads, feed-forward 1024, one vocabulary of 8,000 for source, target and output, dropout
 0.1, 128 sentences of 16 + 16 tokens, AdamW with gradient clipping. Each system is a process of its own, set up as its users would have
-it (the allocator and thread settings of Headway are Headway's). The systems take turns, and the fastest round of each counts: what else
-the machine does slows all of them, not one. Speeds are ratios: to the better peer, and to the rate at which this machine multiplies
-matrices (2048 x 1024 by 1024 x 1024), measured between the rounds.
+it (the allocator and thread settings of Headway are Headway's). The systems take turns, and the median over the rounds counts. Decoding
+is greedy in batches of 64 and one sentence at a time, and beam search with 5 hypotheses in batches of 64; all systems write 16 tokens for
+14. CTranslate2 runs the same model, converted (`headway.decode.ctranslate2_engine`). Speeds are ratios: to the peers, and to the rate
+at which this machine multiplies matrices (2048 x 1024 by 1024 x 1024), measured between the rounds.
 """
 
 import argparse
 import json
-import subprocess
-import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+from turns import serve, take_turns
 
 WIDTH, DEPTH, HEADS, INNER, VOCABULARY = 256, 3, 4, 1024, 8000
 BATCH, SOURCE, TARGET, DROPOUT = 128, 16, 16, 0.1
@@ -138,35 +139,63 @@ def sentences() -> Any:
     return torch.randint(4, VOCABULARY, (SENTENCES, 14))
 
 
-def decode_headway() -> Callable[[], None]:
-    model = headway_model().eval()
-    model.output.weight.data[EOS] = 0  # never the most probable: every sentence is as long as the peer's
+def decode_headway(beam: int, count: int, batches: int) -> Callable[[], None]:
+    model = headway_model()
+    model.output.weight.data[EOS] = 0
+    model.eval()
+    from headway.decode.beam import beam_search
     from headway.decode.greedy import greedy
     from headway.decode.side_by_side import side_by_side
 
-    source = sentences()
+    source = sentences()[:count]
+    arguments = (model, source, source != PAD, BOS, EOS, [TARGET - 1] * count)  # and the end mark: 16 steps, as the peers
 
     def one(_: int) -> None:
-        found = greedy(model, source, source != PAD, BOS, EOS, [TARGET - 1] * SENTENCES)  # and the end mark: 16 steps, as the peer
+        found = greedy(*arguments) if beam == 1 else [h[0] for h in beam_search(*arguments, beam)]
         if any(len(h.ids) != TARGET - 1 for h in found):
             raise SystemExit("a sentence ended early: the comparison would not be fair")
 
+    return lambda: side_by_side(one, range(batches)) and None
+
+
+def decode_ctranslate2(beam: int, count: int, batches: int, int8: bool = False) -> Callable[[], None]:
+    """The library itself, with its own search; as many tokens as the others write."""
+    import tempfile
+
+    import ctranslate2
+
+    model = headway_model().eval()
+    from headway.decode.ctranslate2_engine import convert
+
+    class Names:
+        bos, eos, unknown, vocabulary = BOS, EOS, 3, [f"w{i}" for i in range(VOCABULARY)]
+
+    with tempfile.TemporaryDirectory() as folder:
+        convert(model, Names, Names, folder, int8)  # type: ignore[arg-type]
+        kind = "int8" if int8 else "float32"
+        threads = {"inter_threads": 2, "intra_threads": 1} if batches > 1 else {"inter_threads": 1, "intra_threads": 2}
+        translator = ctranslate2.Translator(folder, compute_type=kind, **threads)
+    rows = [[f"w{i}" for i in row] for row in sentences()[:count].tolist()] * batches
+    length = {"min_decoding_length": TARGET, "max_decoding_length": TARGET}
+
     def decode() -> None:
-        side_by_side(one, range(BATCHES))
+        found = translator.translate_batch(rows, beam_size=beam, max_batch_size=count, **length)
+        if any(len(f.hypotheses[0]) != TARGET for f in found):
+            raise SystemExit("CTranslate2 did not write as many tokens as the others")
 
     return decode
 
 
-def decode_marian() -> Callable[[], None]:
+def decode_marian(beam: int, count: int, batches: int) -> Callable[[], None]:
     import torch
 
-    model, source = marian().eval(), sentences()
+    model, source = marian().eval(), sentences()[:count]
     length = {"max_new_tokens": TARGET, "min_new_tokens": TARGET}
 
     def decode() -> None:
-        for _ in range(BATCHES):
+        for _ in range(batches):
             with torch.inference_mode():
-                out = model.generate(source, attention_mask=(source != PAD).long(), num_beams=1, do_sample=False, **length)
+                out = model.generate(source, attention_mask=(source != PAD).long(), num_beams=beam, do_sample=False, **length)
             if out.shape[1] != TARGET + 1:
                 raise SystemExit(f"Hugging Face wrote {out.shape[1] - 1} tokens instead of {TARGET}")
 
@@ -183,77 +212,56 @@ def multiply() -> Callable[[], None]:
     return lambda: [a @ b for _ in range(10)] and None
 
 
+KINDS = {"greedy, 64": (1, SENTENCES, BATCHES), "beam 5, 64": (5, SENTENCES, 2), "one sentence": (1, 1, 1)}  # beam, sentences, batches
+DECODERS: dict[str, Callable[[int, int, int], Callable[[], None]]] = {
+    "headway": decode_headway,
+    "CTranslate2 float32": decode_ctranslate2,
+    "CTranslate2 int8": partial(decode_ctranslate2, int8=True),
+    "Hugging Face generate": decode_marian,
+}
 SYSTEMS: dict[str, Callable[[], Callable[[], None]]] = {
     "matrix rate": multiply,
     "train: headway": train_headway,
     "train: torch nn.Transformer": train_torch,
     "train: Hugging Face Marian": train_marian,
-    "decode: headway": decode_headway,
-    "decode: Hugging Face generate": decode_marian,
+    **{f"{kind}: {name}": partial(decode, *sizes) for kind, sizes in KINDS.items() for name, decode in DECODERS.items()},
 }
-
-
-# -- measuring ------------------------------------------------------------------------------------------------------------------------
-
-
-def worker(name: str) -> None:
-    """One system in its own process: for every line that comes in, time three calls and print the seconds of the fastest."""
-    if "headway" in name or name == "matrix rate":
-        import headway  # noqa: F401 - first of all, as a user of Headway has it: it decides how torch's threads wait
-    call = SYSTEMS[name]()
-    call()
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        times = []
-        for _ in range(3):
-            began = time.perf_counter()
-            call()
-            times.append(time.perf_counter() - began)
-        print(min(times), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--only", default="", metavar="TEXT", help="systems whose names contain this, and the matrix rate")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--worker", choices=SYSTEMS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        worker(arguments.worker)
+        if "Hugging" not in arguments.worker and "torch" not in arguments.worker:
+            import headway  # noqa: F401 - first of all, as a user of Headway has it: it decides how torch's threads wait
+        serve(SYSTEMS, arguments.worker)
         return
-
-    processes = {}
-    for name in SYSTEMS:
-        command = [sys.executable, __file__, "--worker", name]
-        processes[name] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        while processes[name].stdout.readline().strip() != "ready":
-            if processes[name].poll() is not None:
-                raise SystemExit(f"{name} did not start")
-    best = dict.fromkeys(SYSTEMS, float("inf"))
-    for _ in range(arguments.rounds):
-        for name, process in processes.items():
-            process.stdin.write("go\n")
-            process.stdin.flush()
-            best[name] = min(best[name], float(process.stdout.readline()))
-    for process in processes.values():
-        process.stdin.close()
-
-    rate = 10 * 2 * 2048 * 1024 * 1024 / best["matrix rate"]
-    print(f"\nthis machine multiplies matrices at {rate / 1e9:.0f} GFLOP/s\n")
-    print("training step (128 x 16 target tokens)     seconds   tokens/s   share of the matrix rate")
-    trained = {name.partition(": ")[2]: seconds for name, seconds in best.items() if name.startswith("train")}
-    for name, seconds in trained.items():
-        print(f"  {name:38} {seconds:9.3f} {BATCH * TARGET / seconds:10,.0f}   {flops_per_step() / seconds / rate:.2f}")
-    peer = min(seconds for name, seconds in trained.items() if name != "headway")
-    print(f"  headway is {peer / trained['headway']:.2f} times as fast as the better peer\n")
-    print("greedy decoding, batches of 64, 14 tokens in, 16 out     sentences/s")
-    decoded = {name.partition(": ")[2]: seconds for name, seconds in best.items() if name.startswith("decode")}
-    for name, seconds in decoded.items():
-        print(f"  {name:38} {BATCHES * SENTENCES / seconds:9.0f}")
-    print(f"  headway is {decoded['Hugging Face generate'] / decoded['headway']:.2f} times as fast")
+    chosen = {name: system for name, system in SYSTEMS.items() if arguments.only in name or name == "matrix rate"}
+    seconds = take_turns(__file__, chosen, arguments.rounds)
+    rate = 10 * 2 * 2048 * 1024 * 1024 / seconds["matrix rate"]
+    print(f"\nthis machine multiplies matrices at {rate / 1e9:.0f} GFLOP/s; medians of {arguments.rounds} rounds\n")
+    trained = {name.removeprefix("train: "): t for name, t in seconds.items() if name.startswith("train: ")}
+    if trained:
+        print("training step (128 x 16 target tokens)     seconds   tokens/s   share of the matrix rate")
+        for name, t in trained.items():
+            print(f"  {name:38} {t:9.3f} {BATCH * TARGET / t:10,.0f}   {flops_per_step() / t / rate:.2f}")
+        peers = [t for name, t in trained.items() if name != "headway"]
+        if "headway" in trained and peers:
+            print(f"  headway is {min(peers) / trained['headway']:.2f} times as fast as the better peer\n")
+    for kind, (_, count, batches) in KINDS.items():
+        found = {name: count * batches / seconds[f"{kind}: {name}"] for name in DECODERS if f"{kind}: {name}" in seconds}
+        if found:
+            print(f"decoding, {kind} (14 tokens in, 16 out)     sentences/s    headway / it")
+        for name, speed in found.items():
+            ratio = f"{found['headway'] / speed:.2f}" if "headway" in found else ""
+            print(f"  {name:38} {speed:9.0f}    {ratio}")
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"rate": rate, "flops": flops_per_step(), "seconds": best}, file, indent=2)
+            json.dump({"rate": rate, "flops": flops_per_step(), "seconds": seconds}, file, indent=2)
 
 
 if __name__ == "__main__":
