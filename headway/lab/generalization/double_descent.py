@@ -4,8 +4,8 @@ from headway.lab.kit import (
 from headway.models.classical.linear_regression import LinearRegression
 
 RATIOS = np.array([0.1, 0.3, 0.6, 0.9, 1.0, 1.1, 1.5, 3, 10, 30])  # features for each example
-PENALTIES = (0.0, 0.1, 1.0, 5.0, 30.0)
-TESTS = 500
+PENALTIES = (0.0, 0.3, 3.0, 20.0)
+TESTS = 300
 
 
 class DoubleDescent(Experiment):
@@ -26,10 +26,10 @@ class DoubleDescent(Experiment):
     """
 
     cost = "M"
-    n = param(100, "examples", least=50, most=150, small=60)
+    n = param(100, "examples", least=50, most=150, small=50)
     d = param(20, "inputs", least=10, most=30)
     sigma = param(0.3, "of the noise", least=0.2, most=0.5)
-    sets = param(9, "training sets, of which the median is taken", least=9, most=30)
+    sets = param(9, "training sets, of which the median is taken", least=7, most=20, small=7)
 
     def errors(self, rng: Generator) -> np.ndarray:
         """Test error of one training set without and with the best penalty, and the training error without, for each m."""
@@ -78,6 +78,6 @@ class DoubleDescent(Experiment):
         yield printed(at_most(f"{self.m[-1]} features: error with the best penalty / without", ratio, 0.5), "D7")
 
     def plots(self) -> list[Panel]:
-        panel = Panel("The error falls, peaks at m = n, and falls again", "features m", "test error, median", log="xy").mark(self.n, "m = n")
-        panel.series(self.m, {"least norm": self.plain, "best penalty": self.ridge}).level(self.sigma**2, "noise σ²")
+        panel = Panel("The error falls, peaks at m = n, and falls again", "features m", "test error, median", log="xy")
+        panel.series(self.m, {"least norm": self.plain, "best penalty": self.ridge}).level(self.sigma**2, "noise σ²").mark(self.n, "m = n")
         return [panel.control([self.m[-1]], [self.other], "another solution")]

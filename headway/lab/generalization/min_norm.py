@@ -14,10 +14,10 @@ class MinNorm(Experiment):
 
     For f(x) = ½‖A x - b‖², A m x n of full row rank m < n, each gradient Aᵀ(A x - b) is in the row space of A, so that from x_0
 
-        x_t -> x* + (I - A⁺A) x_0,      x* = Aᵀ(AAᵀ)^{-1} b,      and in each right singular vector v_i  <v_i, x_t - x*> = (1 - ησ_i²)^t <v_i, x_0 - x*>,
+        x_t -> x* + (I - A⁺A) x_0,      x* = Aᵀ(AAᵀ)^{-1} b,      <v_i, x_t - x*> = (1 - ησ_i²)^t <v_i, x_0 - x*>
 
-    if η < 2/σ_1². Every other solution is x* + z with A z = 0, and ‖x* + z‖² = ‖x*‖² + ‖z‖². Momentum and batches of rows keep to the
-    row space, too; Adam, which divides each coordinate by a number of its own, does not.
+    for each right singular vector v_i, if η < 2/σ_1². Every other solution is x* + z with A z = 0, and ‖x* + z‖² = ‖x*‖² + ‖z‖². Momentum
+    and batches of rows keep to the row space, too; Adam, which divides each coordinate by a number of its own, does not.
 
     Notes: D. Source: Zhang et al. 2017, section 5, https://arxiv.org/abs/1611.03530
     Assumes: full row rank; η < 2/σ_1²; steps are sums of gradients; (for x*) a start in the row space.
