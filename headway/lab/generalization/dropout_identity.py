@@ -1,4 +1,5 @@
 import torch
+from scipy.stats import f
 
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
@@ -66,13 +67,15 @@ class DropoutIdentity(Experiment):
         x, y = torch.from_numpy(self.X).expand(self.runs, -1, -1), torch.from_numpy(self.y)[:, None]
         optimizer = SGD([w], lr=self.rows / (4 * np.linalg.norm(self.X, 2) ** 2))
         with seeded(rng):
-            for _ in range(400):
+            for _ in range(800):
                 optimizer.zero_grad()
                 (drop(x) @ w - y).square().mean(dim=1).sum().div(2).backward()  # E of the gradient is linear in w: E w has no bias
                 optimizer.step()
         self.trained = w.detach().numpy()[..., 0]
-        z = (self.trained.mean(axis=0) - self.ridge(0.5)) / self.trained.std(axis=0, ddof=1) * self.runs**0.5
-        yield at_most("SGD with the layer: mean weights from ridge, in standard errors", np.abs(z), 4, kind="STAT")
+        away, runs = self.trained.mean(axis=0) - self.ridge(0.5), self.runs
+        squared = runs * away @ np.linalg.solve(np.cov(self.trained.T), away)  # Hotelling's T²
+        most = self.d * (runs - 1) / (runs - self.d) * f.isf(6.3e-5, self.d, runs - self.d)  # as likely as 4 standard errors
+        yield at_most("SGD with the layer: mean weights from ridge, T²", squared, most, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
         whole, wanted = np.array([[0] * self.d, [1] * self.d]), self.identity(self.w, 0.5)
