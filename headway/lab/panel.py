@@ -81,9 +81,9 @@ class Panel:
         chosen = colour or style.SERIES[self._next() % len(style.SERIES)]
         return self.custom(lambda axes: axes.scatter(x, y, s=size, color=chosen, label=label, linewidths=0, zorder=3))
 
-    def band(self, x: Any, low: Any, high: Any, label: str = "") -> "Panel":
+    def band(self, x: Any, low: Any, high: Any, label: str = "", colour: str = style.SKY) -> "Panel":
         """An interval at each x."""
-        return self.custom(lambda axes: axes.fill_between(x, low, high, color=style.SKY, alpha=0.25, linewidth=0, label=label))
+        return self.custom(lambda axes: axes.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0, label=label))
 
     def bars(self, names: Sequence[str], values: Any, label: str = "", errors: Any = None) -> "Panel":
         """One bar for each name."""

@@ -1,6 +1,13 @@
 """Regularisation, generalisation, empirical tables"""
 
 ORDER = (
+    "finite-class-gap",
+    "union-bound",
+    "risk-decomposition",
+    "bias-variance",
+    "double-descent",
+    "min-norm",
+    "dropout-identity",
     "dropout-training",
     "weight-decay",
     "noise-augmentation",

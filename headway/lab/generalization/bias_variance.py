@@ -1,0 +1,95 @@
+from headway.lab import style
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param
+from headway.lab.tools.many_nets import fitted
+from headway.models.shallow import Config, Shallow
+
+NEIGHBOURS, WIDTHS, FEATURES = (32, 16, 8, 4, 1), (0.3, 0.15, 0.07, 0.03, 0.01), (1, 2, 4, 8, 15)  # from smooth to rough
+DISTANCE = "test error from σ² + bias² + variance, in standard errors"
+ENDS = "32 or 1 neighbours: bias² + variance / that of the best k"
+
+
+class BiasVariance(Experiment):
+    """The expected squared error of a fit is noise, squared bias and variance: a rougher fit has less of the second, more of the third.
+
+    For y = f(x) + noise of variance σ² that is independent of the training set, and f̂ fitted to it,
+
+        E(y - f̂(x))² = σ² + (E f̂(x) - f(x))² + Var f̂(x).
+
+    A fit that is linear in the labels, f̂ = S y, has the bias S f - f and the variance σ² Σ_i S_{xi}²: both follow without a sample. Where
+    labels are noisy the best size is between the ends: 1 hidden unit cannot bend enough, 15 follow the noise.
+
+    Notes: E. Source: Geman, Bienenstock and Doursat 1992, Neural networks and the bias/variance dilemma, https://doi.org/10.1162/neco.1992.4.1.1
+    Assumes: the labels of the tests are independent of the training set; labels are noisy (for a best size inside).
+    Deviates: the source has handwritten digits; here are numbers x at the same n places in all training sets and tests.
+    Also: bias-variance tradeoff; bias/variance dilemma.
+    """
+
+    cost = "M"
+    n = param(50, "examples of a training set", least=40, most=100)
+    sigma = param(0.5, "of the noise", least=0.4, most=1.0)
+    sets = param(100, "training sets", least=50, most=300, small=50)
+    units = param((1, 2, 4, 8, 15), "hidden units of the networks", least=1, most=30, count=2, small=(1, 15))
+    steps = param(600, "of Adam", least=400, most=1000, small=400)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        return [(min(self.units) == 1 and max(self.units) >= 12, "`units` must contain 1 and a size of at least 12")]
+
+    def smoothers(self, rng: Generator) -> dict[str, np.ndarray]:
+        """Matrices S "level n n" from labels to fits; those of random features have a slight ridge penalty."""
+        away = np.abs(self.x[:, None] - self.x)
+        ranks = np.argsort(np.argsort(away, axis=1, kind="stable"), axis=1)  # 0 for the nearest
+        kernels = np.exp(-0.5 * (away / np.array(WIDTHS)[:, None, None]) ** 2)
+        turn, centre = rng.uniform(5, 20, FEATURES[-1]), rng.permutation(np.linspace(0, 1, FEATURES[-1]))
+        units = np.column_stack([np.ones(self.n), np.tanh(turn * (self.x[:, None] - centre))])
+        designs = [units[:, : m + 1] for m in FEATURES]
+        ridges = [A @ np.linalg.solve(A.T @ A + 1e-3 * np.eye(A.shape[1]), A.T) for A in designs]
+        neighbours = np.array([(ranks < k) / k for k in NEIGHBOURS])
+        return {"k-NN": neighbours, "kernel": kernels / kernels.sum(axis=2, keepdims=True), "random features": np.array(ridges)}
+
+    def labels(self, sets: int, rng: Generator) -> np.ndarray:
+        return self.f + self.sigma * rng.normal(size=(sets, self.n))
+
+    def measure(self, rng: Generator) -> Checks:
+        self.x, self.m = (np.arange(self.n) + 0.5) / self.n, np.array(sorted(self.units))
+        self.f, self.S = np.sin(2 * math.pi * self.x) + 0.5 * np.sin(5 * math.pi * self.x), self.smoothers(rng)
+        self.bias = {name: np.mean((S @ self.f - self.f) ** 2, axis=1) for name, S in self.S.items()}  # squared
+        self.variance = {name: self.sigma**2 * np.mean(np.sum(S**2, axis=2), axis=1) for name, S in self.S.items()}
+        falls = {name: np.max(b[1:] / b[:-1]) for name, b in self.bias.items()}
+        yield at_most("bias² of a rougher fit / of the one before", falls, 1)
+        rises = {name: np.min(v[1:] / v[:-1]) for name, v in self.variance.items()}
+        yield at_least("variance of a rougher fit / of the one before", rises, 1)
+        error = self.bias["k-NN"] + self.variance["k-NN"]
+        yield at_least(ENDS, min(error[0], error[-1]) / error.min(), 1.2)
+        y, x, last = self.labels(self.sets, rng), 6 * self.x[:, None] - 3, self.m[-1]
+        nets = [lambda k=int(k): Shallow(Config(k, "tanh", 0.0), 1, 1) for k in self.m]
+        self.fits = np.array([fitted(make, x, y, x, rng, self.steps, 0.05) for make in nets])  # "size set n"
+        self.nets = np.mean([(self.fits.mean(axis=1) - self.f) ** 2, self.fits.var(axis=1)], axis=2)
+        noise = (self.labels(self.sets, rng) - self.fits[-1]) ** 2 - (self.f - self.fits[-1]) ** 2
+        yield mean_is(f"{last} units: test error - bias² - variance, σ²", noise.mean(axis=1), self.sigma**2)
+        yield at_most(f"bias², {last} units / 1 unit", self.nets[0, -1] / self.nets[0, 0], 0.1)
+        yield at_least(f"variance, {last} units / 1 unit", self.nets[1, -1] / self.nets[1, 0], 2)
+
+    def distance(self, name: str, y: np.ndarray, tests: np.ndarray) -> float:
+        """From the mean test error of all levels to its expectation, in standard errors over the training sets."""
+        errors = np.mean((tests - np.einsum("lij,sj->lsi", self.S[name], y, optimize=True)) ** 2, axis=(0, 2))
+        expected = self.sigma**2 + np.mean(self.bias[name] + self.variance[name])
+        return float(abs(errors.mean() - expected) / errors.std(ddof=1) * len(y) ** 0.5)
+
+    def sample(self, rng: Generator) -> Checks:
+        y, tests = self.labels(2 * self.sets, rng), self.labels(2 * self.sets, rng)
+        yield headline(at_most(DISTANCE, {name: self.distance(name, y, tests) for name in self.S}, 4, kind="STAT"))
+
+    def control(self, rng: Generator) -> Checks:
+        y = self.labels(self.sets, rng)
+        yield because("the labels of the tests are those of the training", at_most(DISTANCE, self.distance("kernel", y, y), 4))
+        error = self.bias["k-NN"] + 1e-6 * self.variance["k-NN"]
+        yield because("the labels have almost no noise", at_least(ENDS, min(error[0], error[-1]) / error.min(), 1.2))
+
+    def plots(self) -> list[Panel]:
+        both = Panel("Networks: bias falls, variance rises", "hidden units", "mean over x", log="xy")
+        shown = [both.series(self.m, {"bias²": self.nets[0], "variance": self.nets[1], "their sum": self.nets.sum(axis=0)})]
+        for k in (0, -1):
+            panel = Panel(f"{self.m[k]} unit{'s' if k else ''}, 20 sets", "x", "fit").target(self.x, self.f, "f")
+            fits = self.fits[k, :20].T
+            shown.append(panel.custom(lambda a, fits=fits: a.plot(self.x, fits, color=style.BLUE, linewidth=0.6, alpha=0.6, zorder=1)))
+        return shown

@@ -1,0 +1,97 @@
+from scipy.stats import binom
+
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, share_is, slope
+
+DELTAS = np.array([0.2, 0.05, 0.01, 1e-4])
+NOISE = 0.2  # share of wrong labels
+
+
+def bound(n: np.ndarray | int, K: np.ndarray | int, delta: np.ndarray | float) -> np.ndarray:
+    """t(δ)"""
+    return np.sqrt(np.log(2 * K / delta) / (2 * np.asarray(n)))
+
+
+def probability(n: int, K: int, t: np.ndarray, risk: float) -> np.ndarray:
+    """P(max_i |L̂_i - L_i| > t) for K independent classifiers of this risk, exactly."""
+    one = binom.sf(np.floor(n * (risk + t)), n, risk) + binom.cdf(np.ceil(n * (risk - t)) - 1, n, risk)
+    return -np.expm1(K * np.log1p(-one))
+
+
+class UnionBound(Experiment):
+    """The training errors of all K classifiers of a class are near their risks at once, at the price of a logarithm of K.
+
+    Hoeffding's inequality for one classifier, times K (the union bound), and the same with t solved for:
+
+        P(max_i |L̂_i - L_i| > t) <= 2K exp(-2nt²),        max_i |L̂_i - L_i| <= t(δ) = √(ln(2K/δ) / (2n))  with probability 1 - δ.
+
+    The minimiser of L̂ then has a risk of at most min_i L_i + 2t. The bound is pessimistic: it takes the classifiers to err on different
+    examples. Nested ones, 1{x >= i/K}, err on almost the same. With K = e^P for P parameters it is above 1, and says nothing, if P > 2n.
+
+    Notes: E. Source: Shalev-Shwartz and Ben-David 2014, Understanding machine learning, section 4.2, https://doi.org/10.1017/CBO9781107298019
+    Assumes: n independent examples; the class is chosen before they are seen; losses are in [0, 1].
+    Also: Hoeffding and union bound; finite class bound; uniform convergence.
+    """
+
+    sizes = param((100, 300, 1000, 3000, 10_000), "examples n", least=50, most=20_000, count=4, small=(100, 200, 500, 1000))
+    K = param(1000, "classifiers of a class", least=1000, most=10_000)
+    delta = param(0.05, "δ, the probability of a larger gap", least=0.01, most=0.3)
+    trials = param(200, "training sets", least=100, most=1000)
+
+    def conditions(self) -> list[tuple[bool, str]]:
+        cost = self.trials * max(*self.sizes, self.K)
+        return [(cost <= 4_000_000, "`trials` times the largest of `sizes` and `K` must be at most 4,000,000")]
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        return (2, 10, 30, 100, self.K)
+
+    def independent(self, n: int, K: int, rng: Generator) -> np.ndarray:
+        """The largest gap of K classifiers that guess, for each training set."""
+        return np.max(np.abs(rng.binomial(n, 0.5, (self.trials, K)) / n - 0.5), axis=1)
+
+    def nested(self, n: int, K: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
+        """The largest gap of 1{x >= i/K}, i < K, and the excess risk of the best on each set; y = 1{x >= ½}, some of them wrong."""
+        x, rows = rng.random((self.trials, n)), np.arange(self.trials)[:, None]
+        y = (x >= 0.5) ^ (rng.random(x.shape) < NOISE)
+        cells = np.floor(x * K).astype(int) + K * rows
+        signs = np.bincount(cells.ravel(), np.where(y, 1.0, -1.0).ravel(), K * self.trials).reshape(-1, K)
+        wrong = np.cumsum(signs, axis=1) - signs + np.sum(~y, axis=1, keepdims=True)  # ones on the left, zeros on the right
+        risk = NOISE + (1 - 2 * NOISE) * np.abs(np.arange(K) / K - 0.5)
+        return np.max(np.abs(wrong / n - risk), axis=1), risk[np.argmin(wrong, axis=1)] - risk.min()
+
+    def measure(self, rng: Generator) -> Checks:
+        self.n, few, seed, classes = np.array(sorted(self.sizes)), min(self.sizes), rng.integers(2**32), self.classes
+        exact = {r: [probability(int(n), K, bound(n, K, DELTAS), r) for n in self.n for K in classes] for r in (0.5, 0.1)}
+        yield headline(at_most("P(gap > t(δ)) of independent classifiers, δ", exact, DELTAS))
+        self.gaps, self.excess = np.swapaxes([self.nested(int(n), self.K, rng) for n in self.n], 0, 1)
+        self.others = np.array([self.independent(int(n), self.K, rng).mean() for n in self.n])
+        yield at_most("nested: excess risk of the best on the sample, 2 gap", self.excess, 2 * self.gaps)
+        yield slope("nested: mean gap in n", self.n, self.gaps.mean(axis=1), -0.5, 0.05)
+        guess = np.array([self.independent(few, K, rng).mean() for K in classes])
+        thresholds = np.array([self.nested(few, K, np.random.default_rng(seed))[0].mean() for K in classes])  # on the same sets
+        self.found = {"independent": guess, "nested": thresholds}
+        yield at_least(f"independent: mean gap, K = {self.K} / K = 100", guess[-1] / guess[-2], 1.1)
+        yield at_most(f"nested: mean gap, K = {self.K} / K = 100", thresholds[-1] / thresholds[-2], 1.1)
+
+    def sample(self, rng: Generator) -> Checks:
+        n = int(self.n[0])
+        hits = sum(int(np.sum(self.independent(n, 100, rng) > bound(n, 100, 1.0))) for _ in range(10))
+        expected = float(probability(n, 100, bound(n, 100, 1.0), 0.5))
+        yield share_is("100 independent: share of sets with gap > t(1)", hits, 10 * self.trials, expected)
+        wide = self.nested(n, self.K, rng)[0] > bound(n, self.K, self.delta)
+        yield at_most("nested: share of sets with gap > t(δ), δ", float(np.mean(wide)), self.delta, kind="STAT")
+
+    def control(self, rng: Generator) -> Checks:
+        n = int(self.n[0])
+        chosen = float(np.mean(self.independent(n, self.K, rng) > bound(n, 1, self.delta)))
+        yield because("it was chosen by its errors on the sample", at_most("one classifier: share with gap > t(δ)", chosen, self.delta))
+        copied = float(np.mean(self.independent(n // 10, self.K, rng) > bound(n, self.K, self.delta)))
+        yield because("each example is there ten times", at_most("independent: share with gap > t(δ)", copied, self.delta))
+
+    def plots(self) -> list[Panel]:
+        K, few = np.array(self.classes), int(self.n[0])
+        left = Panel(f"The gap of {self.K} classifiers", "examples n", "mean of the largest gap", log="xy")
+        left.bound(self.n, bound(self.n, self.K, self.delta), f"bound, δ = {self.delta:g}")
+        left.series(self.n, {"independent": self.others, "nested": self.gaps.mean(axis=1)})
+        right = Panel("Nested ones cost no logarithm", "classifiers K", f"mean of the largest gap, n = {few}", log="x")
+        return [left, right.bound(K, bound(few, K, self.delta), f"bound, δ = {self.delta:g}").series(K, self.found)]
