@@ -1,4 +1,7 @@
-from headway.lab import style
+from functools import partial
+
+from matplotlib.axes import Axes
+
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param
 from headway.lab.tools.many_nets import fitted
 from headway.models.shallow import Config, Shallow
@@ -6,6 +9,10 @@ from headway.models.shallow import Config, Shallow
 NEIGHBOURS, WIDTHS, FEATURES = (32, 16, 8, 4, 1), (0.3, 0.15, 0.07, 0.03, 0.01), (1, 2, 4, 8, 15)  # from smooth to rough
 DISTANCE = "test error from σ² + bias² + variance, in standard errors"
 ENDS = "32 or 1 neighbours: bias² + variance / that of the best k"
+
+
+def draw_thin(x: np.ndarray, lines: np.ndarray, axes: Axes) -> None:
+    axes.plot(x, lines, color=style.BLUE, linewidth=0.6, alpha=0.6, zorder=1)
 
 
 class BiasVariance(Experiment):
@@ -90,6 +97,6 @@ class BiasVariance(Experiment):
         shown = [both.series(self.m, {"bias²": self.nets[0], "variance": self.nets[1], "their sum": self.nets.sum(axis=0)})]
         for k in (0, -1):
             panel = Panel(f"{self.m[k]} unit{'s' if k else ''}, 20 sets", "x", "fit").target(self.x, self.f, "f")
-            fits = self.fits[k, :20].T
-            shown.append(panel.custom(lambda a, fits=fits: a.plot(self.x, fits, color=style.BLUE, linewidth=0.6, alpha=0.6, zorder=1)))
+            lines = self.fits[k, :20].T
+            shown.append(panel.custom(partial(draw_thin, self.x, lines)))
         return shown

@@ -65,7 +65,7 @@ class DropoutIdentity(Experiment):
     def sample(self, rng: Generator) -> Checks:
         w, drop = torch.zeros(self.runs, self.d, 1, dtype=torch.float64, requires_grad=True), Dropout(0.5)
         x, y = torch.from_numpy(self.X).expand(self.runs, -1, -1), torch.from_numpy(self.y)[:, None]
-        optimizer = SGD([w], lr=self.rows / (4 * np.linalg.norm(self.X, 2) ** 2))
+        optimizer = SGD([w], lr=self.rows / float(4 * np.linalg.norm(self.X, 2) ** 2))
         with seeded(rng):
             for _ in range(800):
                 optimizer.zero_grad()

@@ -1,7 +1,7 @@
 from functools import partial
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
-from headway.lab.tools.iterates import Rule, iterates
+from headway.lab.tools.given_gradients import Rule, follow
 from headway.training.optimizers.adam import Adam
 from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.optimizers.heavy_ball import HeavyBall
@@ -33,11 +33,11 @@ class MinNorm(Experiment):
     def path(self, rule: Rule, start: np.ndarray, draw: Generator | None = None) -> np.ndarray:
         """The points "t n" of an optimizer on f, or with `draw` on m times the part of one equation, drawn anew for each step."""
 
-        def gradient(x: np.ndarray) -> np.ndarray:
+        def gradient(t: int, x: np.ndarray) -> np.ndarray:
             use = draw.integers(self.m, size=1) if draw else np.arange(self.m)
             return self.A[use].T @ (self.A[use] @ x - self.b[use]) * self.m / len(use)
 
-        return np.array(list(iterates(rule, start, gradient, 1000 if draw is None else 150 * max(self.m, 10))))
+        return follow(rule, gradient, start, 1000 if draw is None else 150 * max(self.m, 10))
 
     def measure(self, rng: Generator) -> Checks:
         self.A, self.b, self.start = rng.normal(size=(self.m, self.n)), rng.normal(size=self.m), rng.normal(size=self.n)

@@ -2,7 +2,7 @@ from headway.lab import style
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param,
 )  # fmt: skip
-from headway.lab.tools.iterates import iterates
+from headway.lab.tools.given_gradients import follow
 from headway.training.optimizers.gradient_descent import GradientDescent
 
 STEP = 0.37  # f* = 1{x >= STEP}
@@ -57,9 +57,9 @@ class RiskDecomposition(Experiment):
         sums, risks, losses = [], [], []
         for P in SIZES:
             G, m, c = grams[:, :P, :P], moments[:, :P], coefficients(int(P))
-            slope = lambda w, G=G, m=m: (G @ w[..., None])[..., 0] - m  # noqa: E731 - of half the training error
+            slope = lambda t, w, G=G, m=m: (G @ w[..., None])[..., 0] - m  # noqa: E731 - of half the training error
             erm = np.linalg.solve(G, m[..., None])[..., 0]
-            *_, found = iterates(lambda w: GradientDescent(w, lr=rate), 0 * m, slope, self.steps)
+            found = follow(lambda w: GradientDescent(w, lr=rate), slope, 0 * m, self.steps)[-1]
             away = [np.sum((w - c) ** 2, axis=1) for w in (erm, found)]
             sums.append([np.full(self.sets, 1 - STEP - np.sum(c**2)), away[0], away[1] - away[0]])  # by Parseval's theorem
             risks.append([self.excess(w) for w in (0 * m + c, erm, found)])

@@ -9,11 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+Rule = Callable[[list[Tensor]], torch.optim.Optimizer]  # `lambda w: HeavyBall(w, lr=0.1)`
 Gradient = Callable[[int, np.ndarray], np.ndarray | float]  # of the step t = 0, 1, ... and the point x_t
 
 
 def follow(
-    rule: Callable[[list[Tensor]], torch.optim.Optimizer],
+    rule: Rule,
     gradient: Gradient,
     start: np.ndarray,
     steps: int,
