@@ -3,11 +3,12 @@
 # make benchmark   speed beside the peers (installs them in .venv-peers)
 # make cost        time and memory against length, for every mixer       make lab      every experiment, and docs/lab
 # make docs        the documentation site in build/site; a warning is an error
+# make lectures    docs/lectures: the lectures as pages, from the code and docs/lab
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test docs proofs benchmark cost lab clean
+.PHONY: install demo test docs proofs benchmark cost lab lectures clean
 
 install: .venv/.installed
 
@@ -25,7 +26,7 @@ test: install docs
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist loadfile
 
-docs: install
+docs: install lectures
 	$(BIN)/python docs/assemble.py build/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/offline.py build/site
@@ -38,6 +39,9 @@ cost: install
 
 lab: install
 	$(BIN)/headway lab docs --out docs/lab
+
+lectures: install
+	$(BIN)/headway course --markdown docs/lectures --lab docs/lab
 
 clean:
 	rm -rf .venv .venv-peers runs build .cache

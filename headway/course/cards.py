@@ -37,13 +37,21 @@ def concept_card(concept: Concept, shown_here: frozenset[str]) -> str:
     words, part = explanation(concept), excerpt(concept.path, concept.node)
     parts = [f'<article class="panel" id="{anchor(concept.name)}"><header><h3>{escape(concept.name)}</h3></header>']
     parts += [f'<p class="claim">{typeset(words.claim)}</p>'] if words.claim else []
-    parts += [f"<pre>{typeset(b)}</pre>" if equation else f"<p>{typeset(b)}</p>" for equation, b in words.blocks]
+    parts += [equation_html(block) if equation else f"<p>{typeset(block)}</p>" for equation, block in words.blocks]
     address = f"{page_of_code(concept)}#L{part.line}"
     parts.append(f'<p class="file"><a href="{address}">{file_of(concept)}</a></p>')
     parts.append(f'<pre class="code">{escape(part.text)}</pre>')
-    tries = " ".join(f"<code>{escape(command)}</code>" for command in commands(concept))
-    parts.append(f"<footer>{f'Try: {tries}<br>' if tries else ''}Shown by: {_shown(concept, shown_here)}</footer></article>")
+    tries = " · ".join(f"<code>{escape(command)}</code>" for command in commands(concept))
+    parts.append(
+        f"<footer>{f'Try: {tries}<br>' if tries else ''}Shown by: {_shown(concept, shown_here)}</footer></article>"
+    )
     return "\n".join(parts)
+
+
+def equation_html(block: str) -> str:
+    """An equation, or a table: lines in columns keep their columns."""
+    columns = sum(bool(re.search(r"\S {3,}\S", line)) for line in block.split("\n")) > 1
+    return f"<pre{' class=columns' if columns else ''}>{typeset(block)}</pre>"
 
 
 def _shown(concept: Concept, shown_here: frozenset[str]) -> str:
@@ -56,7 +64,10 @@ def _shown(concept: Concept, shown_here: frozenset[str]) -> str:
 def experiment_card(entry: Entry, outcome: Outcome | None) -> str:
     """Claim, equation, verdict, figure, errata, source, and the command that repeats it."""
     name, text = catalog.identity(entry), catalog.statement(entry)
-    parts = [f'<article class="panel experiment" id="{name}"><header><h3>{name}</h3>{badge(outcome)}</header>', statement(text)]
+    parts = [
+        f'<article class="panel experiment" id="{name}"><header><h3>{name}</h3>{badge(outcome)}</header>',
+        statement(text),
+    ]
     if outcome and outcome.svg:
         parts.append(f'<div class="figure">{style.inline(outcome.svg)}</div>')
     parts += [box(erratum) for erratum in catalog.errata(entry)]

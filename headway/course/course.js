@@ -1,7 +1,7 @@
 // Keys for a teacher: → and ← go from item to item (sections and cards), p switches to large type. The contents mark the current section.
 {
   const stops = [...document.querySelectorAll(".lecture section > header, .lecture article")];
-  const links = new Map([...document.querySelectorAll(".contents ol a")].map(link => [link.hash.slice(1), link]));
+  const links = new Map([...document.querySelectorAll(".contents li a")].map(link => [link.hash.slice(1), link]));
   const first = () => stops.findIndex(stop => stop.getBoundingClientRect().bottom > 40);
   const mark = () => {
     const current = stops[Math.max(0, first())]?.closest("section").id;

@@ -18,6 +18,7 @@ _VERDICT = re.compile(r"^## (\S+)\n\n\*\*(.+?)\*\* · ", re.MULTILINE)  # of a p
 class Outcome:
     verdict: str
     svg: str = ""  # nothing where the experiment was skipped
+    file: Path | None = None  # where the figure is kept already
 
 
 def stored(folder: Path) -> dict[str, Outcome]:
@@ -31,8 +32,10 @@ def stored(folder: Path) -> dict[str, Outcome]:
     for file in sorted(folder.glob("*.json")):
         verdicts[file.stem] = _verdict(file)
     if not verdicts:
-        raise DataError(f"`{folder}` holds no results of the lab", f"`headway lab run --all --out {folder}` makes them.")
-    return {name: Outcome(verdict, _figure(folder / f"{name}.svg")) for name, verdict in verdicts.items()}
+        raise DataError(
+            f"`{folder}` holds no results of the lab", f"`headway lab run --all --out {folder}` makes them."
+        )
+    return {name: _outcome(verdict, folder / f"{name}.svg") for name, verdict in verdicts.items()}
 
 
 def _verdict(file: Path) -> str:
@@ -43,9 +46,9 @@ def _verdict(file: Path) -> str:
         raise DataError(f"`{file}` is not a result of the lab", hint) from problem
 
 
-def _figure(path: Path) -> str:
-    with disk_errors(path):
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
+def _outcome(verdict: str, figure: Path) -> Outcome:
+    with disk_errors(figure):
+        return Outcome(verdict, figure.read_text(encoding="utf-8"), figure) if figure.is_file() else Outcome(verdict)
 
 
 def measured(entries: Iterable[Entry], jobs: int | None, tell: Callable[[str], None]) -> dict[str, Outcome]:

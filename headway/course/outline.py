@@ -13,6 +13,11 @@ from headway.lab.errata import NOTES, Erratum, register
 FILE = registry.ROOT / "course" / "lectures.toml"
 
 
+@cache
+def _experiments() -> dict[str, Entry]:
+    return {catalog.identity(entry): entry for entry in catalog.every()}
+
+
 @dataclass(frozen=True)
 class Section:
     title: str
@@ -25,13 +30,11 @@ class Section:
         return [concept for name in self.concepts if not (concept := concepts()[name]).missing]
 
     def built(self) -> list[Entry]:
-        known = {catalog.identity(entry): entry for entry in catalog.every()}
-        return [known[name] for name in self.experiments if name in known]
+        return [_experiments()[name] for name in self.experiments if name in _experiments()]
 
     def corrections(self, key: str) -> list[Erratum]:
         """Errata of a lecture that stand alone: nothing shows them, or an experiment that is not built yet."""
-        shown = {name for entry in self.built() for name in [catalog.identity(entry)]}
-        waiting = set(self.experiments) - shown
+        waiting = set(self.experiments) - set(_experiments())
         return [
             erratum
             for erratum in register()

@@ -39,9 +39,12 @@ def index_page() -> str:
     """The five lectures with their sections."""
     parts = []
     for item in lectures():
-        links = "".join(f'<li><a href="{page_name(item)}#{anchor(s.title)}">{escape(s.title)}</a></li>' for s in item.sections)
+        links = "".join(
+            f'<li><a href="{page_name(item)}#{anchor(s.title)}">{escape(s.title)}</a></li>' for s in item.sections
+        )
         head = f'<h2><a href="{page_name(item)}">{item.key}. {escape(item.title)}</a></h2>'
-        parts.append(f'<section class="panel">{head}<p class="soft">{escape(summary(item))}</p><p>{escape(item.about)}</p><ol>{links}</ol></section>')
+        words = f'<p class="soft">{escape(summary(item))}</p><p>{escape(item.about)}</p>'
+        parts.append(f'<section class="panel">{head}{words}<ul>{links}</ul></section>')
     return _document(TITLE, heading(TITLE, INTRO) + f'<div class="lectures">{"".join(parts)}</div>')
 
 
@@ -57,20 +60,25 @@ def lecture_page(item: Lecture, outcomes: Mapping[str, Outcome]) -> str:
     every = lectures()
     here = frozenset(name for section in item.sections for name in section.experiments)
     others = "".join(
-        f'<a href="{page_name(other)}"{" aria-current=page" if other is item else ""}>{other.key}</a>' for other in every
+        f'<a href="{page_name(other)}"{" aria-current=page" if other is item else ""}>{other.key}</a>'
+        for other in every
     )
     links = "".join(f'<li><a href="#{anchor(s.title)}">{escape(s.title)}</a></li>' for s in item.sections)
     contents = (
         f'<nav class="contents"><p><a href="index.html">All lectures</a> <span class="others">{others}</span></p>'
-        f"<details open><summary>Sections</summary><ol>{links}</ol></details><p class='soft keys'>{KEYS}</p></nav>"
+        f"<details open><summary>Sections</summary><ul>{links}</ul></details><p class='soft keys'>{KEYS}</p></nav>"
     )
     body = "".join(section_html(item.key, section, here, outcomes) for section in item.sections)
     head = heading(f"{item.key}. {item.title}", summary(item)) + f"<p>{escape(item.about)}</p>"
-    return _document(f"{item.key}. {item.title}", f'<div class="course">{contents}<div class="lecture">{head}{body}</div></div>')
+    return _document(
+        f"{item.key}. {item.title}", f'<div class="course">{contents}<div class="lecture">{head}{body}</div></div>'
+    )
 
 
 def section_html(key: str, section: Section, here: frozenset[str], outcomes: Mapping[str, Outcome]) -> str:
-    parts = [f'<section id="{anchor(section.title)}"><header><h2>{escape(section.title)}</h2><p>{escape(section.about)}</p></header>']
+    parts = [
+        f'<section id="{anchor(section.title)}"><header><h2>{escape(section.title)}</h2><p>{escape(section.about)}</p></header>'
+    ]
     parts += [concept_card(concept, here) for concept in section.explained()]
     parts += [experiment_card(entry, outcomes.get(entry.name.replace("_", "-"))) for entry in section.built()]
     parts += [erratum_card(erratum) for erratum in section.corrections(key)]

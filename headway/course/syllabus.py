@@ -53,11 +53,12 @@ class Concept:
     @cached_property
     def entry(self) -> Entry | None:
         """The entry of the registry that it is, where it is one."""
-        for room in registry.ROOMS:
-            for entry in registry.entries(room).values():
-                if (entry.path, entry.class_name) == (self.path, self.node.name):
-                    return entry
-        return None
+        return _entries().get((self.path, self.node.name))
+
+
+@cache
+def _entries() -> dict[tuple[Path, str], Entry]:
+    return {(e.path, e.class_name): e for room in registry.ROOMS for e in registry.entries(room).values()}
 
 
 @cache

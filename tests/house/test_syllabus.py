@@ -1,4 +1,4 @@
-"""`headway/course/syllabus.toml` tells the truth: what it lists is there, found and shown; what it calls missing is missing; nothing is left out."""
+"""The syllabus tells the truth: what it lists is there, found and shown; what it calls missing is missing; nothing is left out."""
 
 import ast
 import tomllib
@@ -80,7 +80,7 @@ def test_what_a_student_types_finds_it(concept: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("concept", MISSING, ids=lambda c: c["name"])
 def test_what_is_called_missing_is_missing(concept: dict[str, Any]) -> None:
-    assert not resolved(concept["code"]), f"`{concept['code']}` exists: say in headway/course/syllabus.toml what shows it, and remove `missing`"
+    assert not resolved(concept["code"]), f"`{concept['code']}` exists: say in the syllabus what shows it, and remove `missing`"
 
 
 @pytest.mark.parametrize("room", LISTED)
