@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from pathlib import Path
 
 from headway.core import registry
 from headway.core.entries import Entry
@@ -23,13 +24,14 @@ def anchor(name: str) -> str:
     return "-".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
-def file_of(concept: Concept) -> str:
-    return concept.path.relative_to(registry.ROOT.parent).as_posix()
+def file_name(path: Path) -> str:
+    """`headway/layers/scores/dot.py`."""
+    return path.relative_to(registry.ROOT.parent).as_posix()
 
 
-def page_of_code(concept: Concept) -> str:
-    """Where the site keeps the file of a concept."""
-    return "code/" + concept.path.relative_to(registry.ROOT).with_suffix(".html").as_posix()
+def code_address(path: Path) -> str:
+    """Where the site keeps a file that it quotes."""
+    return "code/" + path.relative_to(registry.ROOT).with_suffix(".html").as_posix()
 
 
 def concept_card(concept: Concept, shown_here: frozenset[str]) -> str:
@@ -38,8 +40,8 @@ def concept_card(concept: Concept, shown_here: frozenset[str]) -> str:
     parts = [f'<article class="panel" id="{anchor(concept.name)}"><header><h3>{escape(concept.name)}</h3></header>']
     parts += [f'<p class="claim">{typeset(words.claim)}</p>'] if words.claim else []
     parts += [equation_html(block) if equation else f"<p>{typeset(block)}</p>" for equation, block in words.blocks]
-    address = f"{page_of_code(concept)}#L{part.line}"
-    parts.append(f'<p class="file"><a href="{address}">{file_of(concept)}</a></p>')
+    address = f"{code_address(part.path)}#L{part.line}"
+    parts.append(f'<p class="file"><a href="{address}">{file_name(part.path)}</a></p>')
     parts.append(f'<pre class="code">{escape(part.text)}</pre>')
     tries = " · ".join(f"<code>{escape(command)}</code>" for command in commands(concept))
     parts.append(

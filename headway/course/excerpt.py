@@ -1,59 +1,79 @@
-"""A few lines of the code that is a concept, cut from its file along the syntax tree."""
+"""A few lines of the code that is a concept, cut from its file along the syntax tree.
+
+Of a class it is the method that computes, of a function its body, without the docstring. Where that only calls other functions of the
+same file and there is room, these follow: the mathematics is often one call below.
+"""
 
 import ast
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from headway.core.entries import Node
+from headway.course.main_part import METHODS, Part, functions, main_part
 
 LINES = 14  # that fit on a slide
-# The method that is the mathematics of a class: of a layer, an optimizer, a mask, a task, a classical model, a table.
-METHODS = ("forward", "step", "allows", "loss", "fit", "rows", "measure", "__call__")
 
 
 @dataclass(frozen=True)
 class Excerpt:
     text: str
+    path: Path
     line: int  # where it begins in its file
 
 
 def excerpt(path: Path, node: Node) -> Excerpt:
-    """The head and the first statements of a function, or of the method that matters most of a class; docstrings are left out."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    chosen = main_part(node)
-    body = chosen.body[1:] if ast.get_docstring(chosen) is not None else chosen.body
-    first = min([chosen.lineno, *(d.lineno for d in chosen.decorator_list)])
-    head_end = chosen.body[0].lineno - 1  # the line above the body
-    if not body or head_end < first:  # nothing but a docstring, or all in one line
-        return Excerpt(_clean(lines[first - 1 : chosen.end_lineno]), first)
-    kept = [lines[first - 1 : max(head_end, first)]]
-    room = LINES - len(kept[0])
+    """At most `LINES` lines of a class or function; what does not fit is `...`."""
+    place, chosen = main_part(Part(path, node))
+    lines = place.path.read_text(encoding="utf-8").split("\n")
+    parts = [_cut(lines, chosen, LINES)]
+    for other in (*_called(place, chosen), *_beside(place, chosen)):
+        part = _cut(lines, other, LINES)
+        if part[-1].strip() != "..." and sum(map(len, parts)) + len(parts) + len(part) <= LINES:
+            parts.append(part)
+    text = "\n\n".join(textwrap.dedent("\n".join(part)) for part in parts)
+    return Excerpt(text, place.path, _first(chosen))
+
+
+def _first(node: Node) -> int:
+    """Its first line, with the decorators."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _cut(lines: list[str], node: Node, most: int) -> list[str]:
+    """The head of a function, then its statements as long as there is room; no docstring, checks or empty lines."""
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    kept = lines[_first(node) - 1 : max(node.lineno, node.body[0].lineno - 1)]
+    if not body or node.body[0].lineno == node.lineno:  # nothing but a docstring, or all in one line
+        return kept
     start = body[0].lineno
     for statement in body:
-        above = [line for line in lines[start - 1 : statement.lineno - 1] if line.strip()]  # comments before it
-        own = [*above, *lines[statement.lineno - 1 : statement.end_lineno]]
-        if len(own) > room:
-            indent = " " * statement.col_offset
-            kept.append([*own[: max(0, room - 1)], f"{indent}..."])
-            break
-        kept.append(own)
-        room -= len(own)
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Raise):  # a check of what came in
+            start = (statement.end_lineno or statement.lineno) + 1
+            continue
+        own = [line for line in lines[start - 1 : statement.end_lineno] if line.strip()]  # with the comments above it
+        if len(kept) + len(own) > most:
+            return [*kept, *own[: max(0, most - len(kept) - 1)], " " * statement.col_offset + "..."]
+        kept = [*kept, *own]
         start = (statement.end_lineno or statement.lineno) + 1
-    return Excerpt(_clean([line for part in kept for line in part]), first)
+    return kept
 
 
-def main_part(node: Node) -> Node:
-    """The method of a class that is its mathematics; a function, or a class of fields alone, stays as it is."""
-    if isinstance(node, ast.FunctionDef):
-        return node
-    methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
-    public = [name for name in methods if not name.startswith("_")]
-    for name in (*METHODS, *public, "__init__"):
-        if name in methods:
-            return methods[name]
-    return node
+def _called(place: Part, chosen: Node) -> Iterator[ast.FunctionDef]:
+    """The functions of the same class or file that a function names, in the order of the text, each once."""
+    others, seen = functions(place.tree), {chosen.name}
+    named = [n for n in ast.walk(chosen) if isinstance(n, ast.Name | ast.Attribute)]
+    for item in sorted(named, key=lambda n: (n.lineno, n.col_offset)):
+        own = isinstance(item, ast.Attribute) and isinstance(item.value, ast.Name) and item.value.id == "self"
+        name = item.attr if isinstance(item, ast.Attribute) else item.id
+        found = place.methods.get(name) if own else others.get(name) if isinstance(item, ast.Name) else None
+        if found and name not in seen:
+            seen.add(name)
+            yield found
 
 
-def _clean(lines: list[str]) -> str:
-    return textwrap.dedent("\n".join(line for line in lines if line.strip()))
+def _beside(place: Part, chosen: Node) -> Iterator[ast.FunctionDef]:
+    """The other public methods of a class that has no single one that computes."""
+    if chosen.name in place.public and chosen.name not in METHODS:
+        yield from (place.methods[name] for name in place.public if name != chosen.name)

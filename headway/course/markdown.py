@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.core.entries import Entry
 from headway.core.files import disk_errors, write_text
-from headway.course.cards import file_of
+from headway.course.cards import file_name
 from headway.course.commands import commands
 from headway.course.excerpt import excerpt
 from headway.course.explanation import explanation, typeset
@@ -84,7 +84,7 @@ def concept_lines(concept: Concept) -> list[str]:
     lines += [f"<p><strong>{typeset(words.claim)}</strong></p>", ""] if words.claim else []
     for equation, block in words.blocks:
         lines += [f"<pre>{typeset(block)}</pre>" if equation else f"<p>{typeset(block)}</p>", ""]
-    lines += [f"`{file_of(concept)}`, line {part.line}:", "", "```python", part.text, "```", ""]
+    lines += [f"`{file_name(part.path)}`, line {part.line}:", "", "```python", part.text, "```", ""]
     tries = ", ".join(f"`{command}`" for command in commands(concept))
     return [*lines, (f"Try: {tries}. " if tries else "") + f"Shown by: `{concept.shown}`.", ""]
 

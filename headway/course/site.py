@@ -6,10 +6,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from headway.core.files import disk_errors, write_text
-from headway.course.cards import anchor, concept_card, erratum_card, experiment_card, file_of, page_of_code
+from headway.course.cards import anchor, code_address, concept_card, erratum_card, experiment_card, file_name
+from headway.course.excerpt import excerpt
 from headway.course.outcomes import Outcome
 from headway.course.outline import Lecture, Section, lectures
-from headway.course.syllabus import Concept, concepts
+from headway.course.syllabus import concepts
 from headway.report.page import document, heading
 
 TITLE = "The lectures, from the code"
@@ -17,13 +18,15 @@ INTRO = (
     "One page for each lecture, in its own order: every concept with its equation and the code that is it, every experiment with its "
     "figure and verdict, and what is printed wrong."
 )
+STYLES = (("headway.lab", "lab.css"), ("headway.course", "course.css"))
 KEYS = "→ and ← go to the next and the previous item; p makes the page fit for projection."
 
 
 def write_site(folder: Path, outcomes: Mapping[str, Outcome]) -> list[Path]:
     """Write the whole site; the pages, the index first."""
     pages = {"index.html": index_page(), **{page_name(item): lecture_page(item, outcomes) for item in lectures()}}
-    pages |= {page_of_code(concept): code_page(concept) for concept in concepts().values() if not concept.missing}
+    quoted = {excerpt(concept.path, concept.node).path for concept in concepts().values() if not concept.missing}
+    pages |= {code_address(path): code_page(path) for path in sorted(quoted)}
     for name, text in pages.items():
         with disk_errors(folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -85,18 +88,14 @@ def section_html(key: str, section: Section, here: frozenset[str], outcomes: Map
     return "\n".join([*parts, "</section>\n"])
 
 
-def code_page(concept: Concept) -> str:
+def code_page(path: Path) -> str:
     """A whole file with numbered lines, so that a quotation can be read where it stands."""
-    name = file_of(concept)
-    lines = concept.path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     numbered = "\n".join(f'<span id="L{n}">{escape(line)}</span>' for n, line in enumerate(lines, 1))
-    return _document(name, f'{heading(name)}<pre class="panel source">{numbered}</pre>')
+    return _document(file_name(path), f'{heading(file_name(path))}<pre class="panel source">{numbered}</pre>')
 
 
 def _document(title: str, body: str) -> str:
     style = "".join(files(package).joinpath(name).read_text(encoding="utf-8") for package, name in STYLES)
     script = files("headway.course").joinpath("course.js").read_text(encoding="utf-8")
     return document(title, f"<style>{style}</style>{body}<script>{script}</script>", {"maps": []})
-
-
-STYLES = (("headway.lab", "lab.css"), ("headway.course", "course.css"))

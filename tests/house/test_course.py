@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from headway.core import registry
-from headway.course.excerpt import LINES, excerpt, main_part
+from headway.course.excerpt import LINES, excerpt
+from headway.course.main_part import Part, main_part
 from headway.course.outline import Lecture, lectures
 from headway.course.syllabus import Concept, concepts, planned
 from headway.lab import catalog
@@ -57,11 +58,11 @@ def test_sections_have_titles_of_their_own(lecture: Lecture) -> None:
 @pytest.mark.parametrize("concept", concepts().values(), ids=lambda c: c.name)
 def test_the_code_of_a_concept_is_quoted_from_its_file(concept: Concept) -> None:
     part = excerpt(concept.path, concept.node)
-    whole = concept.path.read_text(encoding="utf-8").split("\n")
-    quoted = [line.strip() for line in part.text.split("\n") if line.strip() != "..."]
+    whole = part.path.read_text(encoding="utf-8").split("\n")
+    quoted = [line.strip() for line in part.text.split("\n") if line.strip() not in ("", "...")]
     assert 1 <= len(quoted) <= LINES + 1 and quoted[0] == whole[part.line - 1].strip()
     assert set(quoted) <= {line.strip() for line in whole}
-    doc = ast.get_docstring(main_part(concept.node))
+    doc = ast.get_docstring(main_part(Part(concept.path, concept.node))[1])
     assert not doc or doc.split("\n")[0] not in part.text, "the docstring is shown above the code"
 
 
