@@ -19,9 +19,9 @@ from headway.lab.page import box, linked, statement
 MARKS = {NOT_REPRODUCED: "bad", REFUTED: "refuted", SKIPPED: "skipped"}  # the look of a verdict; others are good
 
 
-def anchor(name: str) -> str:
-    """The address of a concept or a section on its page."""
-    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))
+def anchor(kind: str, name: str) -> str:
+    """The address of a `concept` or a `section` on its page; an experiment has its own name."""
+    return f"{kind}-" + "-".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def file_name(path: Path) -> str:
@@ -37,7 +37,9 @@ def code_address(path: Path) -> str:
 def concept_card(concept: Concept, shown_here: frozenset[str]) -> str:
     """Sentence, equation, paper, code, commands, and what shows it; `shown_here` are the experiments of the same page."""
     words, part = explanation(concept), excerpt(concept.path, concept.node)
-    parts = [f'<article class="panel" id="{anchor(concept.name)}"><header><h3>{escape(concept.name)}</h3></header>']
+    parts = [
+        f'<article class="panel" id="{anchor("concept", concept.name)}"><header><h3>{escape(concept.name)}</h3></header>'
+    ]
     parts += [f'<p class="claim">{typeset(words.claim)}</p>'] if words.claim else []
     parts += [equation_html(block) if equation else f"<p>{typeset(block)}</p>" for equation, block in words.blocks]
     address = f"{code_address(part.path)}#L{part.line}"

@@ -8,6 +8,7 @@ import ast
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from headway.core.entries import Node
@@ -23,6 +24,7 @@ class Excerpt:
     line: int  # where it begins in its file
 
 
+@cache
 def excerpt(path: Path, node: Node) -> Excerpt:
     """At most `LINES` lines of a class or function; what does not fit is `...`."""
     place, chosen = main_part(Part(path, node))

@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 
 from headway.core.entries import Node
@@ -13,6 +14,11 @@ from headway.core.registry import ROOT
 METHODS = ("forward", "step", "allows", "loss", "fit", "rows", "measure", "__call__")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 @dataclass(frozen=True)
 class Part:
     """A class or function of a file."""
@@ -20,9 +26,9 @@ class Part:
     path: Path
     node: Node
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.path.read_text(encoding="utf-8"))
+        return tree_of(self.path)
 
     @cached_property
     def methods(self) -> dict[str, ast.FunctionDef]:
@@ -51,7 +57,7 @@ def main_part(part: Part) -> tuple[Part, Node]:
     """
     if isinstance(part.node, ast.FunctionDef):
         return part, part.node
-    for place in (part, *_made(part), *_parents(part)):
+    for place in chain([part], _made(part), _parents(part)):
         for name in (*METHODS, *place.public):
             if name in place.methods:
                 return place, place.methods[name]
@@ -75,8 +81,7 @@ def _parents(part: Part) -> Iterator[Part]:
         path = (
             ROOT.parent.joinpath(*module.split(".")).with_suffix(".py") if module.startswith("headway.") else part.path
         )
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in tree.body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and node.name == name:
                 yield Part(path, node)
                 yield from _parents(Part(path, node))

@@ -11,6 +11,7 @@ from headway.course.excerpt import excerpt
 from headway.course.outcomes import Outcome
 from headway.course.outline import Lecture, Section, lectures
 from headway.course.syllabus import concepts
+from headway.lab import catalog
 from headway.report.page import document, heading
 
 TITLE = "The lectures, from the code"
@@ -43,7 +44,8 @@ def index_page() -> str:
     parts = []
     for item in lectures():
         links = "".join(
-            f'<li><a href="{page_name(item)}#{anchor(s.title)}">{escape(s.title)}</a></li>' for s in item.sections
+            f'<li><a href="{page_name(item)}#{anchor("section", s.title)}">{escape(s.title)}</a></li>'
+            for s in item.sections
         )
         head = f'<h2><a href="{page_name(item)}">{item.key}. {escape(item.title)}</a></h2>'
         words = f'<p class="soft">{escape(summary(item))}</p><p>{escape(item.about)}</p>'
@@ -66,7 +68,7 @@ def lecture_page(item: Lecture, outcomes: Mapping[str, Outcome]) -> str:
         f'<a href="{page_name(other)}"{" aria-current=page" if other is item else ""}>{other.key}</a>'
         for other in every
     )
-    links = "".join(f'<li><a href="#{anchor(s.title)}">{escape(s.title)}</a></li>' for s in item.sections)
+    links = "".join(f'<li><a href="#{anchor("section", s.title)}">{escape(s.title)}</a></li>' for s in item.sections)
     contents = (
         f'<nav class="contents"><p><a href="index.html">All lectures</a> <span class="others">{others}</span></p>'
         f"<details open><summary>Sections</summary><ul>{links}</ul></details><p class='soft keys'>{KEYS}</p></nav>"
@@ -79,11 +81,10 @@ def lecture_page(item: Lecture, outcomes: Mapping[str, Outcome]) -> str:
 
 
 def section_html(key: str, section: Section, here: frozenset[str], outcomes: Mapping[str, Outcome]) -> str:
-    parts = [
-        f'<section id="{anchor(section.title)}"><header><h2>{escape(section.title)}</h2><p>{escape(section.about)}</p></header>'
-    ]
+    words = f"<header><h2>{escape(section.title)}</h2><p>{escape(section.about)}</p></header>"
+    parts = [f'<section id="{anchor("section", section.title)}">{words}']
     parts += [concept_card(concept, here) for concept in section.explained()]
-    parts += [experiment_card(entry, outcomes.get(entry.name.replace("_", "-"))) for entry in section.built()]
+    parts += [experiment_card(entry, outcomes.get(catalog.identity(entry))) for entry in section.built()]
     parts += [erratum_card(erratum) for erratum in section.corrections(key)]
     return "\n".join([*parts, "</section>\n"])
 

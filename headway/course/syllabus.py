@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headway.core import registry
 from headway.core.entries import Entry, Node, slug
+from headway.course.main_part import tree_of
 
 FILE = registry.ROOT / "course" / "syllabus.toml"
 
@@ -34,8 +35,7 @@ class Concept:
     @cached_property
     def nodes(self) -> tuple[ast.Module | Node, ...]:
         """The syntax tree of its file, then the class, then the function, as far as `code` names them."""
-        tree = ast.parse(self.path.read_text(encoding="utf-8"))
-        found: list[ast.Module | Node] = [tree]
+        found: list[ast.Module | Node] = [tree_of(self.path)]
         for name in (self.code.partition(":")[2] or self.path.stem).split("."):
             inner = [node for node in found[-1].body if isinstance(node, Node)]
             exact = [node for node in inner if node.name == name]

@@ -1,6 +1,7 @@
 """The outline of the course: every concept, experiment and erratum of a lecture is in it once, and nothing unknown."""
 
 import ast
+import re
 from collections import Counter
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from headway.core import registry
 from headway.course.excerpt import LINES, excerpt
 from headway.course.main_part import Part, main_part
+from headway.course.markdown import page_name
 from headway.course.outline import Lecture, lectures
 from headway.course.syllabus import Concept, concepts, planned
 from headway.lab import catalog
@@ -69,3 +71,15 @@ def test_the_code_of_a_concept_is_quoted_from_its_file(concept: Concept) -> None
 def test_the_files_of_the_course_are_in_the_package() -> None:
     for name in ("syllabus.toml", "lectures.toml", "course.css", "course.js"):
         assert (registry.ROOT / "course" / name).is_file()
+
+
+@by_key
+def test_docs_lectures_follows_the_outline(lecture: Lecture) -> None:
+    """`make lectures` was run since an item was added; changes inside an item need no new run, the site makes one."""
+    page = (registry.ROOT.parent / "docs" / "lectures" / page_name(lecture)).read_text(encoding="utf-8")
+    shown = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    expected = []
+    for section in lecture.sections:
+        expected += [f"## {section.title}", *(f"### {concept.name}" for concept in section.explained())]
+        expected += [f"### Experiment: {catalog.identity(entry)}" for entry in section.built()]
+    assert re.findall(r"^##+ .+$", shown, re.MULTILINE) == expected, "run `make lectures`"
