@@ -1,6 +1,7 @@
 """The pages of the course: complete, offline, the same each time; and where their verdicts and figures come from."""
 
 import hashlib
+import html
 import json
 import os
 import re
@@ -95,8 +96,8 @@ def test_a_page_is_complete(lecture: Lecture, site: Path, found: dict[str, outco
             card = text[text.index(f'id="{name}"') :].split("</article>")[0]
             assert ("<svg" in card) == bool(found[name].svg) and found[name].verdict.split(" (")[0] in card
     assert [e.id for e in register() if e.id[0] == lecture.key and f"Erratum {e.id}<" not in text] == []
-    quoted = [c for s in lecture.sections for c in s.explained()]
-    assert read.code == [excerpt(c.path, c.node).text for c in quoted], "code is shown as it is, `<` and `&` too"
+    quoted = [excerpt(c.path, c.node).text for s in lecture.sections for c in s.explained()]
+    assert read.code == quoted and all(f'<pre class="code">{html.escape(code)}</pre>' in text for code in quoted)
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
@@ -218,6 +219,12 @@ def test_an_excerpt_is_what_computes(sample: dict[str, str]) -> None:
     )
     lines = sample["long"].split("\n")
     assert len(lines) == 15 and lines[-1] == "    ..." and "Many lines" not in sample["long"]
+
+
+def test_what_is_inherited_is_quoted_from_the_parent() -> None:
+    concept = concepts()["gradient descent"]
+    found = excerpt(concept.path, concept.node)
+    assert found.path.name == "sgd.py" and found.text.startswith("def update(")
 
 
 # -- where verdicts come from --------------------------------------------------------------------------------
