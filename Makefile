@@ -5,11 +5,12 @@
 # make docs        the documentation site in build/site; a warning is an error
 # make package     wheel and sdist in dist, installed into an empty environment with the hashes of requirements.lock, and used there
 # make audit       known vulnerabilities of what is installed, and its list of parts (build/sbom.json)     make lock   requirements.lock anew
+# make lectures    docs/lectures: the lectures as pages, from the code and docs/lab
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test docs proofs benchmark cost lab clean lock package audit
+.PHONY: install demo test docs proofs benchmark cost lab lectures clean lock package audit
 
 install: .venv/.installed
 
@@ -27,7 +28,7 @@ test: install docs
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist loadfile
 
-docs: install
+docs: install lectures
 	$(BIN)/python docs/assemble.py build/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/offline.py build/site
@@ -40,6 +41,9 @@ cost: install
 
 lab: install
 	$(BIN)/headway lab docs --out docs/lab
+
+lectures: install
+	$(BIN)/headway course --markdown docs/lectures --lab docs/lab
 
 clean:
 	rm -rf .venv .venv-peers .venv-tools dist runs build .cache

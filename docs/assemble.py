@@ -14,7 +14,7 @@ sys.path[:0] = [str(HERE)]
 import reference  # noqa: E402
 
 FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-COPIED = {".md", ".svg", ".png", ".toml"}
+COPIED = {".md", ".svg", ".png"}
 
 
 def site_links(text: str) -> str:
@@ -28,7 +28,7 @@ def assemble(folder: Path) -> None:
     """Write the sources of the site into a folder, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     for path in sorted(HERE.rglob("*")):
-        if path.suffix in COPIED and path.name != "arguments.toml":
+        if path.suffix in COPIED:
             copy = folder / path.relative_to(HERE)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)

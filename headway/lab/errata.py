@@ -25,6 +25,7 @@ class Erratum:
 
 @cache
 def register() -> tuple[Erratum, ...]:
+    """Every erratum of the five lectures, in the order of their pages."""
     table = tomllib.loads(files("headway.lab").joinpath("errata.toml").read_text(encoding="utf-8"))
     return tuple(Erratum(id=key, **row | {"exposed_by": tuple(row["exposed_by"])}) for key, row in table.items())
 

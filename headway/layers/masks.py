@@ -132,6 +132,8 @@ class Matrix(Mask):
 
 @dataclass(frozen=True)
 class Both(Mask):
+    """Two rules at once, `left & right`: M_ts = 1 where both allow it."""
+
     left: Mask  # one rule
     right: Mask  # the other
 

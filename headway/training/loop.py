@@ -156,6 +156,7 @@ class Loop(Generic[B]):
         self.learner.model.train()
 
     def _finished(self, progress: Progress) -> bool:
+        """Early stopping: true after `patience` validations without a better score, and also after the last step."""
         state, patience = self.state, self.settings.patience
         if patience is not None and state.stale >= patience:
             progress.say(

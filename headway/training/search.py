@@ -46,7 +46,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Search:
-    """A search.
+    """A search over options: each trial trains with values that follow from the seed and from the trials before it; the best is kept.
 
     ask       the recipe with these values of options, by name
     space     what may be tried

@@ -22,7 +22,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 FLOORS = [
     {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"},
     {"runs"}, {"inspect"}, {"report"},
-    {"compare", "export"}, {"recipes", "reproduce"}, {"verbs", "studio"}, {"cli", "sklearn"},
+    {"compare", "export"}, {"recipes", "reproduce"}, {"course"}, {"verbs", "studio"}, {"cli", "sklearn"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SEEN_BY_LAB = {"core", "data", "layers", "models", "evaluate", "training", "inspect", "report", "lab"}
@@ -54,7 +54,7 @@ def allowed(importer: str, imported: str) -> bool:
     if importer == "lab":
         return imported in SEEN_BY_LAB
     if imported == "lab":
-        return importer in ("verbs", "cli", "studio")
+        return importer in ("course", "verbs", "cli", "studio")
     return FLOOR[imported] < FLOOR[importer]
 
 

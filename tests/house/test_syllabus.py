@@ -1,4 +1,4 @@
-"""`docs/syllabus.toml` tells the truth: what it lists is there, found and shown; what it calls missing is missing; nothing is left out."""
+"""The syllabus tells the truth: what it lists is there, found and shown; what it calls missing is missing; nothing is left out."""
 
 import ast
 import tomllib
@@ -12,7 +12,7 @@ from headway.core import registry
 from headway.lab import catalog
 
 REPOSITORY = registry.ROOT.parent
-SYLLABUS = tomllib.loads((REPOSITORY / "docs" / "syllabus.toml").read_text(encoding="utf-8"))
+SYLLABUS = tomllib.loads((registry.ROOT / "course" / "syllabus.toml").read_text(encoding="utf-8"))
 CONCEPTS: list[dict[str, Any]] = SYLLABUS["concept"]
 THERE = [c for c in CONCEPTS if not c.get("missing")]
 MISSING = [c for c in CONCEPTS if c.get("missing")]
@@ -80,14 +80,14 @@ def test_what_a_student_types_finds_it(concept: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("concept", MISSING, ids=lambda c: c["name"])
 def test_what_is_called_missing_is_missing(concept: dict[str, Any]) -> None:
-    assert not resolved(concept["code"]), f"`{concept['code']}` exists: say in docs/syllabus.toml what shows it, and remove `missing`"
+    assert not resolved(concept["code"]), f"`{concept['code']}` exists: say in the syllabus what shows it, and remove `missing`"
 
 
 @pytest.mark.parametrize("room", LISTED)
 def test_nothing_is_left_out(room: str) -> None:
     listed = {where for c in THERE if (where := resolved(c["code"]))}
     left = [e.name for e in registry.entries(room).values() if (e.path, e.class_name) not in listed]
-    assert not left, f"docs/syllabus.toml does not list {left} of `{room}`"
+    assert not left, f"headway/course/syllabus.toml does not list {left} of `{room}`"
 
 
 def test_every_experiment_is_there_or_missing() -> None:

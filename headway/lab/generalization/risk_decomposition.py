@@ -63,7 +63,7 @@ class RiskDecomposition(Experiment):
             away = [np.sum((w - c) ** 2, axis=1) for w in (erm, found)]
             sums.append([np.full(self.sets, 1 - STEP - np.sum(c**2)), away[0], away[1] - away[0]])  # by Parseval's theorem
             risks.append([self.excess(w) for w in (0 * m + c, erm, found)])
-            losses.append([np.sum(w * (slope(w) - m), axis=1) + np.mean(y**2, axis=1) for w in (erm, found)])
+            losses.append([np.sum(w * (slope(0, w) - m), axis=1) + np.mean(y**2, axis=1) for w in (erm, found)])
         (self.within, self.erm, total), train = np.swapaxes(risks, 0, 1), np.swapaxes(losses, 0, 1)
         self.terms = np.mean(sums, axis=2).T
         yield headline(close("R(f̂) - R* by quadrature, the three terms", total, np.sum(sums, axis=1)))

@@ -72,6 +72,7 @@ class Multihead(nn.Module):
         return None if self.position is None else self.position.bias(q, k, offset, self.attend.score.scale)
 
     def _allowed(self, x: Float[Tensor, "b t d"], keep: Tensor | None) -> Tensor | None:
+        """Padding mask: M_ts = 1 where the mask allows t to see s and s is not padding; None allows everything."""
         length = x.shape[1]
         allowed = None if isinstance(self.mask, Everything) else self.mask.matrix(length, length, device=x.device)
         if keep is not None:
