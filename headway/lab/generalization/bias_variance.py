@@ -2,6 +2,7 @@ from functools import partial
 
 from matplotlib.axes import Axes
 
+from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param
 from headway.lab.tools.many_nets import fitted
 from headway.models.shallow import Config, Shallow
