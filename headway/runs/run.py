@@ -19,7 +19,7 @@ from headway.models.build import build_model
 from headway.models.ensemble import Ensemble
 from headway.models.weights import load_tensors
 from headway.tasks.panels import Panel
-from headway.tasks.task import AnyTask, Judgement, Score
+from headway.tasks.task import AnyTask, Batches, Judgement, Score
 from headway.tasks.uses import (
     Aligns,
     Answered,
@@ -247,6 +247,11 @@ class Run:
     def evaluate(self, **data: Value) -> Judgement:
         """Scores of examples that you bring, by the same names as in training: `source=`, `target=`; `text=`; `table=` ..."""
         return self.task.evaluate(self.model, self._brought("evaluate", data))
+
+    def batches(self, folder: Path, **data: Value) -> Batches[object]:
+        """Batches of examples that you bring, whose files go to `folder`; without any, of the validation part that the run keeps."""
+        given = self._brought("evaluate", data) if data else None
+        return self.task.given_batches(given, folder, self.plan.training.batch) if data else self.task.validation_batches(self.folder)
 
     def _brought(self, verb: str, data: Mapping[str, Value]) -> object:
         """Examples that a person brings, as the task's `Data`; numbers such as the beam are those of training, files are not kept."""

@@ -185,6 +185,9 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         values = {"exact": float(np.mean(exact)), "chrF": float(np.mean(close)), "loss": loss}
         return Validation(values, values["exact"] + 0.01 * values["chrF"] - 1e-3 * loss, tuple(samples[:5]))
 
+    def validation_batches(self, folder: Path) -> PairBatches:
+        return self.translation.validation_batches(folder)
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:
         """The parts that the run keeps."""
