@@ -120,4 +120,19 @@ def heads_panel(title: str, values: dict[str, list[float]], caption: str, digits
     """A row for each layer, a column for each head."""
     wide = max(map(len, values.values()))
     table = np.array([[*row, *[np.nan] * (wide - len(row))] for row in values.values()])
-    return Matrix(title, tuple(values), tuple(str(h + 1) for h in range(wide)), table, "layer", "head", caption, digits)
+    return Matrix(
+        title,
+        tuple(map(short, values)),
+        tuple(str(h + 1) for h in range(wide)),
+        table,
+        "layer",
+        "head",
+        caption,
+        digits,
+    )
+
+
+def short(name: str) -> str:
+    """`decoder.0.cross` as `cross 0`, `encoder.1.mixer` as `encoder 1`: a row has room for few letters."""
+    parts = [part for part in name.split(".") if part != "mixer"]
+    return " ".join([parts[-1], *(p for p in parts if p.isdigit())] if parts[-1:] == ["cross"] else parts)

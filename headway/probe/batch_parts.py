@@ -48,6 +48,11 @@ def first_rows(batch: Any, rows: int) -> Any:
 
 
 def mask_of(batch: object, shape: tuple[int, ...]) -> Tensor | None:
-    """Which positions "b t" are no padding, if the batch has a mask of that shape."""
-    masks = (t for t in tensors_of(batch) if t.dtype == torch.bool and tuple(t.shape) == shape)
-    return next(masks, None)
+    """Which positions "b t" are no padding: a mask of the batch, or the tokens that differ from those that another mask hides."""
+    tensors = [t for t in tensors_of(batch) if t.ndim == 2]
+    masks, ids = [t for t in tensors if t.dtype == torch.bool], [t for t in tensors if t.dtype == torch.long]
+    if fitting := [mask for mask in masks if tuple(mask.shape) == shape]:
+        return fitting[0]
+    hidden = [t[~mask].unique() for mask in masks for t in ids if t.shape == mask.shape]
+    padding = next((values for values in hidden if len(values) == 1), None)
+    return next((t != padding for t in ids if padding is not None and tuple(t.shape) == shape), None)

@@ -35,19 +35,19 @@ def intrinsic_dimension(subject: Subject) -> Finding:
             f"no layer has enough different points: {next(iter(reasons.values()), 'there are none')}"
         )
     names, values = list(found), list(found.values())
-    change = f"{values[0][0]:.1f} in `{names[0]}`" + (
-        f" and {values[-1][0]:.1f} in `{names[-1]}`" if len(names) > 1 else ""
-    )
+    between = [f"{min(pair):.1f} to {max(pair):.1f}" for pair in values]
+    change = f"{between[0]} in `{names[0]}`" + (f" and {between[-1]} in `{names[-1]}`" if len(names) > 1 else "")
     width = points[names[-1]].shape[1]
-    reading = (
-        f"The representation has an intrinsic dimension of about {change}, inside a space of {width:,} dimensions."
-    )
+    reading = f"The representation has an intrinsic dimension of about {change} (two estimators), inside a space of {width:,} dimensions."
     places = [list(points).index(name) for name in names]
     marks = tuple(
-        Mark(kind, places, [v[i] for v in values], label, labels=names if kind == "points" else ())
+        mark
         for i, label in enumerate(("Levina and Bickel", "TwoNN"))
-        for kind in ("line", "points")
-    )  # fmt: skip
+        for mark in (
+            Mark("line", range(len(points)), [found[n][i] if n in found else np.nan for n in points], label),
+            Mark("points", places, [pair[i] for pair in values], label, labels=names),
+        )
+    )
     caption = (
         "Both estimators are biased downwards where the dimension is large and the points are few; they should agree."
     )

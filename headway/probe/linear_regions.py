@@ -52,16 +52,14 @@ def linear_regions(subject: Subject) -> Finding:
         "exact",
         "every border on the path is computed from the linear map of the region before it; the output was checked to be linear in between",
         {"regions": regions, "pieces": pieces},
-        (_plot(regions, "linear regions"),),
+        (_plot(regions, "Linear regions on each path"),),
     )
 
 
-def _plot(counts: list[int], name: str) -> Plot:
+def _plot(counts: list[int], title: str) -> Plot:
     ordered = sorted(counts)
     marks = (Mark("points", list(range(1, len(ordered) + 1)), ordered),)
-    return Plot(
-        "Regions of each path", marks, "path, by its number of regions", name, "One point for each pair of examples."
-    )
+    return Plot(title, marks, "path, from the fewest to the most", "", "One point for each pair of examples.")
 
 
 def follow(subject: Subject, paths: Paths) -> tuple[list[int], list[int]]:
@@ -72,7 +70,7 @@ def follow(subject: Subject, paths: Paths) -> tuple[list[int], list[int]]:
     expected: Tensor | None = None
     for _ in range(MOST):
         z, dz, y, dy = _derivatives(subject, paths, t)
-        scale = y.abs().amax(1, keepdim=True) + 1e-12
+        scale = (y.abs() + dy.abs()).amax(1, keepdim=True) + 1e-12
         if expected is not None and bool(((y - expected).abs() > 1e-6 * scale).any()):
             raise NotPiecewiseLinearError
         open_ = t < 1
@@ -127,7 +125,7 @@ def _sampled(subject: Subject, paths: Paths) -> Finding:
             before = signs
     regions = [int(c) + 1 for c in changes]
     reading = (
-        f"Between two examples units switch on or off about {float(switches.median()):.0f} times (median of {len(regions)} paths); "
+        f"Between two examples units switch on or off about {float(switches.median()):,.0f} times (median of {len(regions)} paths); "
         "the model is not piecewise linear, so these are patterns of active units, not regions of a linear map."
     )
     return Finding(
@@ -135,5 +133,5 @@ def _sampled(subject: Subject, paths: Paths) -> Finding:
         "estimate",
         f"signs at {GRID + 1} points of each path: switches between two points are counted once, so the counts are lower bounds",
         {"patterns": regions, "switches": [int(s) for s in switches]},
-        (_plot([int(s) for s in switches], "switches of units"),),
+        (_plot([int(s) for s in switches], "Switches of units on each path"),),
     )

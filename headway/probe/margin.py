@@ -29,7 +29,7 @@ def margin(subject: Subject) -> Finding:
     tenth, middle = np.quantile(d, [0.1, 0.5])
     reading = (
         f"{1 - wrong:.1%} of {len(m):,} examples are on the right side of the border; the median distance to it is {middle:.3g}, "
-        f"and a tenth are closer than {tenth:.3g} or on the wrong side."
+        f"and {float((np.abs(d) < middle / 4).mean()):.1%} are within a quarter of that."
     )
     share = np.arange(1, len(d) + 1) / len(d)
     marks = (Mark("line", np.sort(d), share), Mark("line", [0, 0], [0, 1], soft=True))

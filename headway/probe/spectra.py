@@ -11,6 +11,7 @@ import math
 import numpy as np
 import torch
 
+from headway.data.messages import count_noun
 from headway.probe.finding import Finding, NotApplicableError
 from headway.probe.subject import Subject
 from headway.tasks.panels import Mark, Plot
@@ -39,7 +40,7 @@ def weight_spectra(subject: Subject) -> Finding:
         raise NotApplicableError(f"no weight matrix has {LEAST} rows and columns and random first weights")
     beyond = sum(v[1] for v in found.values())
     reading = (
-        f"{beyond} singular values of {len(found)} weight matrices lie beyond the edge of random first weights; "
+        f"{count_noun(beyond, 'singular value')} of {len(found)} weight matrices beyond the edge of random first weights; "
         f"the largest, {found[shown][0]:.2f} times the edge, is in `{shown}`."
     )
     names, values = list(found), [v[0] for v in found.values()]

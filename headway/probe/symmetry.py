@@ -14,10 +14,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from headway.layers.attention.attend import Attend
 from headway.layers.attention.multihead import Multihead
 from headway.probe.finding import Finding, NotApplicableError
 from headway.probe.subject import LISTS, Subject
-from headway.tasks.panels import Matrix
+from headway.tasks.panels import Mark, Plot
 
 ROWS = 8
 ROUNDING = 1e-9  # of the largest output, in double precision
@@ -43,10 +44,19 @@ def permutation_symmetry(subject: Subject) -> Finding:
     reading = f"In {len(free)} of {len(found)} places units or heads can be reordered without changing the output"
     reading += f": about 10^{logs:.0f} other sets of weights compute this function" if free else ""
     reading += f"; not in {', '.join(f'`{n}`' for n in fixed[:3])}{' ...' if len(fixed) > 3 else ''}." if fixed else "."
-    table = torch.tensor([[math.log10(max(v, 1e-17)) for v in row] for row in found.values()]).numpy()
-    caption = "log10 of the largest change, relative to the largest output: rounding is about -15. The control should be far above it."
-    panel = Matrix(
-        "Change of the output", tuple(found), ("both sides", "one side (control)"), table, "place", "", caption, 1
+    marks = tuple(
+        Mark(
+            "points",
+            range(1, len(found) + 1),
+            [math.log10(max(row[i], 1e-17)) for row in found.values()],
+            name,
+            labels=list(found),
+        )
+        for i, name in enumerate(("both sides", "one side (control)"))
+    )
+    caption = "Relative to the largest output: rounding is about -15, and the control should be far above it."
+    panel = Plot(
+        "Largest change of the output", marks, "place (its name under the pointer)", "log10 of the change", caption
     )
     numbers = {f"change/{n}": row[0] for n, row in found.items()} | {f"control/{n}": row[1] for n, row in found.items()}
     return Finding(reading, "exact", f"outputs of {len(before)} rows before and after", dict(numbers), (panel,))
@@ -65,7 +75,10 @@ def linear_pairs(model: nn.Module) -> dict[str, tuple[int, Reorder]]:
     """Linear layers of one module that follow each other with fitting sizes: the units between them."""
     places: dict[str, tuple[int, Reorder]] = {}
     for parent, module in model.named_modules():
-        if isinstance(module, LISTS) and parent:
+        attends = any(
+            isinstance(child, Attend) for child in module.children()
+        )  # queries and keys do not follow each other
+        if attends or (isinstance(module, LISTS) and parent):
             continue
         linear = [
             (f"{parent}.{name}".strip("."), m)

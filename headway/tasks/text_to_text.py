@@ -10,7 +10,7 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import RunError, UsageError
 from headway.core.files import read_json, write_json
-from headway.data.batches import PairBatch
+from headway.data.batches import PairBatch, PairBatches
 from headway.data.messages import list_names
 from headway.data.mixed_batches import MixedBatches
 from headway.data.pairs import read_pairs
