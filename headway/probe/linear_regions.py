@@ -21,14 +21,15 @@ from headway.probe.subject import Subject
 from headway.tasks.panels import Mark, Plot
 
 ROWS = 8  # paths
-MOST = 1500  # borders that are followed
+MOST = 600  # borders that are followed
 GRID = 128  # points of an estimate
 NUDGE = 1e-9  # how far beyond a border the next pattern is read off
+SMOOTH = "the model is not piecewise linear"
 SAME = 1e-7  # derivatives that differ by less, relatively, are the same
 
 
-class NotPiecewiseLinearError(Exception):
-    """The output does not follow its derivative between two borders."""
+class NotFollowedError(Exception):
+    """The borders of the path could not be followed to its end; the message says why."""
 
 
 def linear_regions(subject: Subject) -> Finding:
@@ -36,12 +37,10 @@ def linear_regions(subject: Subject) -> Finding:
     paths = Paths.of(subject, ROWS)
     try:
         regions, pieces = follow(subject, paths)
-    except (
-        NotPiecewiseLinearError,
-        RuntimeError,
-        NotImplementedError,
-    ):  # torch has no forward derivative of some functions
-        return _sampled(subject, paths)
+    except NotFollowedError as reason:
+        return _sampled(subject, paths, str(reason))
+    except (RuntimeError, NotImplementedError):  # torch has no forward derivative of some functions
+        return _sampled(subject, paths, SMOOTH)
     middle = statistics.median(regions)
     reading = (
         f"Between two examples the input crosses {middle:g} linear regions (median of {len(regions)} paths, "
@@ -72,7 +71,7 @@ def follow(subject: Subject, paths: Paths) -> tuple[list[int], list[int]]:
         z, dz, y, dy = _derivatives(subject, paths, t)
         scale = (y.abs() + dy.abs()).amax(1, keepdim=True) + 1e-12
         if expected is not None and bool(((y - expected).abs() > 1e-6 * scale).any()):
-            raise NotPiecewiseLinearError
+            raise NotFollowedError(SMOOTH)
         open_ = t < 1
         size = dy.abs().amax(1) + 1e-12
         bent = (
@@ -86,10 +85,10 @@ def follow(subject: Subject, paths: Paths) -> tuple[list[int], list[int]]:
         if bool((moved >= 1).all()):
             _, _, y, _ = _derivatives(subject, paths, moved)
             if bool(((y - expected).abs() > 1e-6 * scale).any()):
-                raise NotPiecewiseLinearError
+                raise NotFollowedError(SMOOTH)
             return regions.tolist(), pieces.tolist()
         t = moved
-    raise NotPiecewiseLinearError  # more borders than can be followed
+    raise NotFollowedError(f"a path crosses more than {MOST} borders")
 
 
 def _derivatives(subject: Subject, paths: Paths, t: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -106,7 +105,7 @@ def _derivatives(subject: Subject, paths: Paths, t: Tensor) -> tuple[Tensor, Ten
         return torch.cat(z, 1), torch.cat(dz, 1), paths.split(y), paths.split(dy)
 
 
-def _sampled(subject: Subject, paths: Paths) -> Finding:
+def _sampled(subject: Subject, paths: Paths, reason: str) -> Finding:
     """How often some gate switches between neighbouring points of a grid: a lower bound of the borders crossed."""
     changes, switches = torch.zeros(paths.groups), torch.zeros(paths.groups)
     before: Tensor | None = None
@@ -126,7 +125,7 @@ def _sampled(subject: Subject, paths: Paths) -> Finding:
     regions = [int(c) + 1 for c in changes]
     reading = (
         f"Between two examples units switch on or off about {float(switches.median()):,.0f} times (median of {len(regions)} paths); "
-        "the model is not piecewise linear, so these are patterns of active units, not regions of a linear map."
+        f"{reason}, so these are patterns of active units on a grid, not regions that were followed."
     )
     return Finding(
         reading,

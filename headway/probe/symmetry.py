@@ -122,7 +122,8 @@ def reorder_heads(name: str) -> Reorder:
         layer = model.get_submodule(name)
         if not isinstance(layer, Multihead):
             return
-        for parameter in (layer.project.weight, layer.project.bias):  # (Q, K, V) x heads x width of a head
+        # (Q, K, V) x heads x width of a head; some have no bias
+        for parameter in (p for p in (layer.project.weight, layer.project.bias) if p is not None):
             parts = parameter.data.unflatten(0, (3, layer.heads, -1))
             parameter.data = parts[:, order].flatten(0, 2).clone()
         if both:

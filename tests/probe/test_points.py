@@ -1,6 +1,7 @@
 """Dimension, rank, margin, gradients, curvature, symmetry and spectra, on networks whose answers are known."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -46,7 +47,8 @@ def test_the_margin_of_a_linear_model_is_the_distance_to_its_plane() -> None:
     w, b, x = torch.randn(2, 5), torch.randn(2), torch.randn(40, 5)
     y = torch.arange(40) % 2
     batch = LabelledBatch((x,), y)
-    m, d = margins_of(subject(nn.Sequential(linear(w, b)), batch, loss=classes), subject(nn.Sequential(linear(w, b)), batch, loss=classes).batches[0])
+    asked = subject(nn.Sequential(linear(w, b)), batch, loss=classes)
+    m, d = margins_of(asked, asked.batches[0])
     normal, offset = (w[1] - w[0]).double(), (b[1] - b[0]).double()
     signed = (2 * y - 1) * (x.double() @ normal + offset)
     assert np.allclose(m, signed.numpy(), atol=1e-6) and np.allclose(d, (signed / normal.norm()).numpy(), atol=1e-6)
@@ -64,7 +66,7 @@ def test_gradients_grow_by_the_factor_of_each_layer() -> None:
     net = nn.Sequential(*(linear(3 * torch.eye(4)) for _ in range(4)))
     numbers = gradient_depth(subject(net, Rows(torch.randn(6, 4)))).numbers
     values = list(numbers.values())
-    assert np.allclose([a / b for a, b in zip(values, values[1:], strict=False)], 3.0)
+    assert np.allclose([a / b for a, b in pairwise(values)], 3.0)
 
 
 class Leaky(nn.Module):
