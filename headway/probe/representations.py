@@ -23,10 +23,12 @@ def representations(subject: Subject) -> dict[str, np.ndarray]:
                 points = (
                     value.flatten(1) if value.ndim != 3 else value[mask] if mask is not None else value.flatten(0, 1)
                 )
-                found.setdefault(name, []).append(points)
+                found.setdefault(name, []).append(points[points.isfinite().all(1)])  # hidden choices are -inf
     drawn = {}
     for name, parts in found.items():
-        if len({part.shape[1] for part in parts}) == 1:  # a length that differs between batches is no dimension
+        if len({part.shape[1] for part in parts}) == 1 and sum(
+            map(len, parts)
+        ):  # a length that differs between batches is no dimension
             points = torch.cat(parts)
             drawn[name] = points[torch.randperm(len(points), generator=subject.random())[:MOST]].numpy()
     return drawn

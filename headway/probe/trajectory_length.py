@@ -25,9 +25,10 @@ def trajectory_length(subject: Subject) -> Finding:
         for t in np.linspace(0, 1, POINTS):
             seen = subject.run(paths.batch, paths.at(torch.full((paths.groups,), float(t), dtype=torch.float64)))
             for name, value in {"input": seen.x, **seen.layers, "output": seen.y}.items():
-                if value.numel() % paths.groups == 0:
+                if value.numel() % paths.groups == 0 and bool(value.isfinite().all()):  # hidden choices are -inf
                     curves.setdefault(name, []).append(paths.split(value).numpy().copy())
-    lengths = {name: polyline_length(np.stack(points, axis=-1)) for name, points in curves.items()}
+    whole = {name: points for name, points in curves.items() if len(points) == POINTS}
+    lengths = {name: polyline_length(np.stack(points, axis=-1)) for name, points in whole.items()}
     moving = lengths["input"] > 0
     if not moving.any() or len(lengths) < 2:
         raise NotApplicableError("no path of these examples has a length, or no layer gives numbers for it")
