@@ -21,21 +21,26 @@ def tensors_of(batch: object) -> Iterator[Tensor]:
             yield from tensors_of(item)
 
 
-def mapped(batch: Any, change: Callable[[Any], Any]) -> Any:
+def map_tensors(batch: Any, change: Callable[[Any], Any]) -> Any:
     """The batch with every tensor and array changed."""
     if isinstance(batch, Tensor | np.ndarray):
         return change(batch)
     if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
         names = [field.name for field in dataclasses.fields(batch) if field.init]
-        return dataclasses.replace(batch, **{name: mapped(getattr(batch, name), change) for name in names})
+        return dataclasses.replace(batch, **{name: map_tensors(getattr(batch, name), change) for name in names})
     if isinstance(batch, tuple | list):
-        return type(batch)(mapped(item, change) for item in batch)
+        return type(batch)(map_tensors(item, change) for item in batch)
     return batch
 
 
 def as_double(batch: Any) -> Any:
     """Its floating-point numbers in double precision."""
-    return mapped(batch, lambda t: t.double() if isinstance(t, Tensor) and t.is_floating_point() else t)
+    return map_tensors(batch, lambda t: t.double() if isinstance(t, Tensor) and t.is_floating_point() else t)
+
+
+def rows_of(batch: object) -> int:
+    """How many examples a batch has; of a graph, the nodes."""
+    return len(next(tensors_of(batch)))
 
 
 def first_rows(batch: Any, rows: int) -> Any:
@@ -44,7 +49,7 @@ def first_rows(batch: Any, rows: int) -> Any:
     if len(sizes) != 1 or sizes <= set(range(rows + 1)):
         return batch
     (size,) = sizes
-    return mapped(batch, lambda t: t[:rows] if t.ndim and len(t) == size else t)
+    return map_tensors(batch, lambda t: t[:rows] if t.ndim and len(t) == size else t)
 
 
 def mask_of(batch: object, shape: tuple[int, ...]) -> Tensor | None:

@@ -1,6 +1,5 @@
 """All probes on one run, in the order of the page."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import torch
 from headway.core.errors import UsageError
 from headway.models.build import build_model
 from headway.probe.attention import attention_heads, head_ablation
-from headway.probe.batch_parts import first_rows
+from headway.probe.batch_parts import first_rows, rows_of
 from headway.probe.dimension import effective_rank, intrinsic_dimension
 from headway.probe.finding import Finding, NotApplicableError
 from headway.probe.gradients import gradient_depth, gradient_time
@@ -42,7 +41,7 @@ PROBES: dict[str, Callable[[Subject], Finding]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Probed:
+class ProbeResults:
     """What was found on a run, and which probes were left out, each with the reason.
 
     examples   on how many it was measured: rows of the batches, the nodes of graphs
@@ -61,7 +60,7 @@ class Probed:
         return {"run": run, "data": data, "examples": self.examples, "findings": found, "left_out": left}
 
 
-def probe_run(run: Run, given: Mapping[str, Value], examples: int, seed: int) -> Probed:
+def probe_run(run: Run, given: Mapping[str, Value], examples: int, seed: int) -> ProbeResults:
     """Measure a run on its validation part, or on examples that are given as to `evaluate`."""
     if run.plan.ensemble > 1:
         raise UsageError(
@@ -72,16 +71,13 @@ def probe_run(run: Run, given: Mapping[str, Value], examples: int, seed: int) ->
         every = run.batches(Path(folder), **given)
         chosen, count = [], 0
         for number in range(len(every)):
-            batch = first_rows(every[number], examples - count)
-            subject = Subject.of(run.model, [batch], run.task.loss, fresh=_fresh(run, seed), optimizer="", rate=1.0)
-            with torch.no_grad():
-                count += len(subject.run(subject.batches[0]).x)
-            chosen.append(batch)
+            chosen.append(first_rows(every[number], examples - count))
+            count += rows_of(chosen[-1])
             if count >= examples:
                 break
         t = run.plan.training
-        facts = {"fresh": _fresh(run, seed), "optimizer": t.optimizer, "rate": t.rate, "seed": seed}
-        return measure(Subject.of(run.model, chosen, run.task.loss, **facts), count)
+        subject = Subject(run.model, tuple(chosen), run.task.loss, _fresh(run, seed), t.optimizer, t.rate, seed)
+        return measure(subject.in_double_precision(), count)
 
 
 def _fresh(run: Run, seed: int) -> Callable[[], torch.nn.Module]:
@@ -92,7 +88,7 @@ def _fresh(run: Run, seed: int) -> Callable[[], torch.nn.Module]:
     return build
 
 
-def measure(subject: Subject, examples: int) -> Probed:
+def measure(subject: Subject, examples: int) -> ProbeResults:
     """Every probe; one that does not apply or fails leaves a sentence, never an empty page."""
     findings, left_out = {}, {}
     for name, probe in PROBES.items():
@@ -101,7 +97,6 @@ def measure(subject: Subject, examples: int) -> Probed:
         except NotApplicableError as reason:
             left_out[name] = str(reason)
         except Exception as problem:  # whatever a model of one's own does, the other probes are still worth reading
-            logging.getLogger(__name__).debug("probe %s", name, exc_info=True)
             first = (str(problem).strip().splitlines() or [""])[0]
             left_out[name] = f"could not be computed on this model ({type(problem).__name__}: {first[:200]})"
-    return Probed(examples, findings, left_out)
+    return ProbeResults(examples, findings, left_out)

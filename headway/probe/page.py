@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 
 from headway.probe.finding import Finding
-from headway.probe.measure import Probed
+from headway.probe.measure import ProbeResults
 from headway.report.page import blank, document, escape, facts, heading
 from headway.report.panels import panels_section
 
 
-def probe_page(probed: Probed, title: str, details: Mapping[str, str]) -> str:
+def probe_page(results: ProbeResults, title: str, details: Mapping[str, str]) -> str:
     body = heading(f"Probes of {title}", "What the theory names, measured on this model.") + facts(details)
-    body += "".join(section(name, finding) for name, finding in probed.findings.items())
-    if probed.left_out:
-        items = "".join(f"<li><b>{escape(name)}</b>: {code(reason)}.</li>" for name, reason in probed.left_out.items())
+    body += "".join(section(name, finding) for name, finding in results.findings.items())
+    if results.left_out:
+        items = "".join(f"<li><b>{escape(name)}</b>: {code(reason)}.</li>" for name, reason in results.left_out.items())
         body += f'<h2>Left out</h2>\n<ul class="panel">{items}</ul>\n'
-    elif not probed.findings:
+    elif not results.findings:
         body += blank("No probe applies to this model.")
     return document(f"Probes of {title}", body, {}, ("report.css",))
 

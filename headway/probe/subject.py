@@ -8,6 +8,7 @@ All are found by hooks, so a probe needs to know neither the task nor the archit
 makes the model a function of it. Everything is computed in double precision on the CPU.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,18 +35,18 @@ class Pass:
 
     @property
     def x(self) -> Tensor:
-        return found(self.entry)
+        return require(self.entry)
 
     @property
     def y(self) -> Tensor:
-        return found(self.output)
+        return require(self.output)
 
     @property
     def mean_loss(self) -> Tensor:
-        return found(self.loss)
+        return require(self.loss)
 
 
-def found(value: Tensor | None) -> Tensor:
+def require(value: Tensor | None) -> Tensor:
     if value is None:
         raise RuntimeError("the model was not called on these examples")
     return value
@@ -70,11 +71,10 @@ class Subject:
     rate: float
     seed: int = 0
 
-    @classmethod
-    def of(cls, model: nn.Module, batches: list[Any], loss_of: Callable[[Any, Any], Loss], **facts: Any) -> "Subject":
-        """In double precision, ready for derivatives."""
-        ready = model.cpu().double().eval().requires_grad_(True)
-        return cls(ready, tuple(as_double(batch) for batch in batches), loss_of, **facts)
+    def in_double_precision(self) -> "Subject":
+        """With a copy of the model that is ready for derivatives."""
+        model = copy.deepcopy(self.model).cpu().double().eval().requires_grad_(True)
+        return replace(self, model=model, batches=tuple(as_double(batch) for batch in self.batches))
 
     def random(self) -> torch.Generator:
         return torch.Generator().manual_seed(self.seed)

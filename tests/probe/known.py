@@ -28,7 +28,8 @@ def classes(model: nn.Module, batch: LabelledBatch) -> Loss:
 
 
 def subject(model: nn.Module, *batches: object, loss=mean_square, fresh=None, optimizer="sgd", rate=0.1) -> Subject:
-    return Subject.of(model, list(batches), loss, fresh=fresh or (lambda: model), optimizer=optimizer, rate=rate)
+    made = Subject(model, batches, loss, fresh or (lambda: model), optimizer, rate)
+    return made.in_double_precision()
 
 
 def linear(matrix: Tensor, bias: Tensor | None = None) -> nn.Linear:

@@ -35,9 +35,8 @@ def test_every_kind_of_model_can_be_probed(kind: Kind) -> None:
         total = case.logits(model, batch.inputs).square().mean()
         return Loss(total, total.detach(), 1)
 
-    probed = measure(
-        Subject.of(case.scattered(), [Batch(examples.inputs)], loss, fresh=case.build, optimizer="adam", rate=1e-3), len(examples.wanted)
-    )
+    subject = Subject(case.scattered(), (Batch(examples.inputs),), loss, case.build, "adam", 1e-3).in_double_precision()
+    probed = measure(subject, len(examples.wanted))
     assert isinstance(examples, Examples) and set(probed.findings) | set(probed.left_out) == set(PROBES)
     failed = {name: reason for name, reason in probed.left_out.items() if "could not be computed" in reason}
     assert not failed
@@ -59,5 +58,6 @@ def test_a_probe_that_fails_leaves_a_sentence(monkeypatch: pytest.MonkeyPatch) -
         return Loss(total, total.detach(), 7)
 
     inputs = KINDS[case.kind].to_learn().inputs
-    probed = measure(Subject.of(case.scattered(), [Batch(inputs)], loss, fresh=case.build, optimizer="sgd", rate=1.0), 7)
+    subject = Subject(case.scattered(), (Batch(inputs),), loss, case.build, "sgd", 1.0).in_double_precision()
+    probed = measure(subject, 7)
     assert "ValueError: no such axis" in probed.left_out["Sharpness"] and "Effective rank" in probed.findings
