@@ -68,16 +68,16 @@ def change(subject: Subject, batch: object, before: Tensor, reorder: Reorder, or
     with torch.no_grad():
         reorder(model, order, both)
         after = subject.with_model(model).run(batch).y
-    return float((after - before).abs().max() / before.abs().max().clamp(min=1e-300))
+    real = before.isfinite()  # choices that are hidden have a logarithm of -inf
+    return float((after - before)[real].abs().max() / before[real].abs().max().clamp(min=1e-300))
 
 
 def linear_pairs(model: nn.Module) -> dict[str, tuple[int, Reorder]]:
     """Linear layers of one module that follow each other with fitting sizes: the units between them."""
     places: dict[str, tuple[int, Reorder]] = {}
     for parent, module in model.named_modules():
-        attends = any(
-            isinstance(child, Attend) for child in module.children()
-        )  # queries and keys do not follow each other
+        # queries and keys do not follow each other
+        attends = any(name == "query" or isinstance(child, Attend) for name, child in module.named_children())
         if attends or (isinstance(module, LISTS) and parent):
             continue
         linear = [
