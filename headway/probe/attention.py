@@ -56,7 +56,7 @@ def attention_heads(subject: Subject) -> Finding:
         )
     numbers = {f"entropy/{n}": v for n, v in entropies.items()} | {f"distance/{n}": v for n, v in distances.items()}
     basis = f"the attention weights of {len(next(iter(layers.values())))} examples"
-    return Finding(reading, "exact", basis, dict(numbers), tuple(panels))
+    return Finding(reading, "exact", basis, numbers, tuple(panels))
 
 
 def entropy_of(a: Tensor) -> Tensor:

@@ -56,7 +56,7 @@ def intrinsic_dimension(subject: Subject) -> Finding:
     plot = Plot("Intrinsic dimension by layer", marks, "layer (0: input)", "dimension", caption)
     numbers = {f"{which}/{n}": v[i] for n, v in found.items() for i, which in enumerate(("levina_bickel", "two_nn"))}
     count = max(len(cloud) for cloud in points.values())
-    return Finding(reading, "estimate", f"distances between {count:,} points of each layer", dict(numbers), (plot,))
+    return Finding(reading, "estimate", f"distances between {count:,} points of each layer", numbers, (plot,))
 
 
 def effective_rank(subject: Subject) -> Finding:

@@ -1,5 +1,6 @@
 """What a probe gives: numbers, figures and one sentence; or the reason why it does not apply."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +21,7 @@ class Finding:
     reading: str
     kind: Literal["exact", "estimate"]
     basis: str
-    numbers: dict[str, Number]
+    numbers: Mapping[str, Number]
     panels: tuple[Panel, ...] = ()
 
 

@@ -45,7 +45,7 @@ def margin(subject: Subject) -> Finding:
     basis = (
         "margins of the logits are exact; distances, in the space where the model begins to compute, are of first order"
     )
-    return Finding(reading, "estimate", basis, dict(numbers), (plot,))
+    return Finding(reading, "estimate", basis, numbers, (plot,))
 
 
 def margins_of(subject: Subject, batch: object) -> tuple[np.ndarray, np.ndarray]:

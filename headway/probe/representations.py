@@ -26,8 +26,8 @@ def representations(subject: Subject) -> dict[str, np.ndarray]:
                 found.setdefault(name, []).append(points[points.isfinite().all(1)])  # hidden choices are -inf
     drawn = {}
     for name, parts in found.items():
-        if len({part.shape[1] for part in parts}) == 1 and sum(
-            map(len, parts)
+        if len({part.shape[1] for part in parts}) == 1 and any(
+            len(part) for part in parts
         ):  # a length that differs between batches is no dimension
             points = torch.cat(parts)
             drawn[name] = points[torch.randperm(len(points), generator=subject.random())[:MOST]].numpy()

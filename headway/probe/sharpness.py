@@ -56,7 +56,7 @@ def sharpness(subject: Subject) -> Finding:
     plot = Plot("Largest eigenvalue of the Hessian", tuple(marks), "Lanczos step", "curvature", "Converges from below.")
     basis = f"{len(ritz)} steps of Lanczos on {size:,} weights and {len(subject.run(batch).x)} rows; an eigenvalue lies within {error:.2g}"
     numbers = {"sharpness": value, "error": error} | ({"threshold": limit / subject.rate} if limit else {})
-    return Finding(reading, "estimate", basis, dict(numbers), (plot,))
+    return Finding(reading, "estimate", basis, numbers, (plot,))
 
 
 def lanczos(

@@ -28,14 +28,10 @@ def weight_spectra(subject: Subject) -> Finding:
         start = float(first[name].detach().std()) if name in first and first[name].numel() > 1 else 0.0
         if min(matrix.shape) < LEAST or matrix.numel() > MOST or start <= 0:
             continue
-        s = torch.linalg.svdvals(matrix).numpy()
-        found[name] = (
-            s[0] / edge(*matrix.shape, start),
-            outliers(s, *matrix.shape, start),
-            float((s**2).sum() / s[0] ** 2),
-        )
+        (m, n), s = matrix.shape, torch.linalg.svdvals(matrix).numpy()
+        found[name] = (s[0] / edge(m, n, start), outliers(s, m, n, start), float((s**2).sum() / s[0] ** 2))
         if not shown or found[name][0] > found[shown][0]:
-            spectrum, shown = s / edge(*matrix.shape, start), name
+            spectrum, shown = s / edge(m, n, start), name
     if not found:
         raise NotApplicableError(f"no weight matrix has {LEAST} rows and columns and random first weights")
     beyond = sum(v[1] for v in found.values())
@@ -64,7 +60,7 @@ def weight_spectra(subject: Subject) -> Finding:
         f"{what}/{n}": v[i] for n, v in found.items() for i, what in enumerate(("largest", "beyond", "stable_rank"))
     }
     basis = "singular values are exact; the edge is the limit of large matrices with independent entries"
-    return Finding(reading, "exact", basis, dict(numbers), (every, one))
+    return Finding(reading, "exact", basis, numbers, (every, one))
 
 
 def edge(m: int, n: int, s: float) -> float:

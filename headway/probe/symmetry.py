@@ -59,7 +59,7 @@ def permutation_symmetry(subject: Subject) -> Finding:
         "Largest change of the output", marks, "place (its name under the pointer)", "log10 of the change", caption
     )
     numbers = {f"change/{n}": row[0] for n, row in found.items()} | {f"control/{n}": row[1] for n, row in found.items()}
-    return Finding(reading, "exact", f"outputs of {len(before)} rows before and after", dict(numbers), (panel,))
+    return Finding(reading, "exact", f"outputs of {len(before)} rows before and after", numbers, (panel,))
 
 
 def change(subject: Subject, batch: object, before: Tensor, reorder: Reorder, order: Tensor, both: bool) -> float:

@@ -38,6 +38,7 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     probe.add_argument("--out", metavar="PAGE", help="the page (default RUN/probe.html)")
     probe.add_argument("--json", action="store_true", help="print the numbers as JSON")
     probe.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    probe.set_defaults(names=[])  # where words that are too many go
     named = [word for word in words if not word.startswith("-")]
     if named[:1] == ["probe"]:
         add_brought(probe, named[1:])
@@ -48,6 +49,10 @@ def run(a: argparse.Namespace) -> int:
 
 
 def _probe(a: argparse.Namespace) -> int:
+    if a.names:
+        raise UsageError(
+            f"`{a.names[0]}` is one argument too many", "one run at a time; its examples come after `--data`."
+        )
     require_weights(Path(a.run))
     if a.examples < 2:
         raise UsageError(f"`--examples {a.examples}` should be at least 2")

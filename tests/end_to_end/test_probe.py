@@ -68,6 +68,7 @@ def test_a_translation(trained: Path, corpus: Path, tmp_path: Path, capsys: pyte
     ("words", "message"),
     [
         (["nowhere"], "nowhere"),
+        (["RUN", "--seed", "1", "another"], "`another` is one argument too many"),
         (["RUN", "--examples", "1"], "`--examples 1` should be at least 2"),
         (["RUN", "--seed", "-1"], "`--seed -1` should not be negative"),
         (["RUN", "--data", "a.npz", "b.npz", "c", "d", "e"], "5 files are too many"),
