@@ -33,7 +33,7 @@ def gradient_depth(subject: Subject) -> Finding:
         raise NotApplicableError("the loss of these examples has no gradient: it does not change with the layers")
     names, values = list(norms), list(norms.values())
     ratio = values[0] / values[-1]
-    how = "grows" if ratio > 10 else "vanishes" if ratio < 0.1 else "keeps its size"
+    how = "grows" if ratio > 10 else "vanishes" if ratio < 0.1 else "stays within a factor of ten"
     reading = f"From the last layer back to the input the gradient {how}: its norm changes by a factor of {ratio:.3g}."
     logs = [math.log10(v) for v in values]
     marks = (Mark("line", range(len(logs)), logs), Mark("points", range(len(logs)), logs, labels=names))
