@@ -23,7 +23,7 @@ from headway.runs.arguments import require_positive, require_texts
 from headway.runs.engine import Engine, find_engine
 from headway.tasks.panels import Panel
 from headway.tasks.search import Searcher
-from headway.tasks.task import AnyTask, Judgement, Score
+from headway.tasks.task import AnyTask, Batches, Judgement, Score
 from headway.tasks.uses import (
     Aligns,
     Answered,
@@ -263,6 +263,11 @@ class Run:
     def evaluate(self, **data: Value) -> Judgement:
         """Scores of examples that you bring, by the same names as in training: `source=`, `target=`; `text=`; `table=` ..."""
         return self.task.evaluate(self.model, self._brought("evaluate", data))
+
+    def batches(self, folder: Path, **data: Value) -> Batches[object]:
+        """Batches of examples that you bring, whose files go to `folder`; without any, of the validation part that the run keeps."""
+        given = self._brought("evaluate", data) if data else None
+        return self.task.given_batches(given, folder, self.plan.training.batch) if data else self.task.validation_batches(self.folder)
 
     def _brought(self, verb: str, data: Mapping[str, Value]) -> object:
         """Examples that a person brings, as the task's `Data`; numbers such as the beam are those of training, files are not kept."""

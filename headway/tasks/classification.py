@@ -183,6 +183,12 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         texts = part.column("text")
         return Predictions.of(model, batches, self.classes.names).validation(lambda i: texts[i][:SAMPLE])
 
+    def validation_batches(self, folder: Path) -> TextBatches:
+        return self._held_out(folder)["validation"][1]
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> TextBatches:
+        return self._batches(self._given(data), BATCH)
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
         """The parts that the run keeps."""
@@ -207,12 +213,15 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         return found.judgement(name, self.classes.majority, lambda i: texts[i][:SAMPLE], sizes, "texts", notes)
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
-        """Scores of a table; its columns are named as in training unless they are given."""
+        part = self._given(data)
+        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
+
+    def _given(self, data: Data) -> Table:
+        """A table that a person brings; its columns are named as in training unless they are given."""
         if data.table is None:
             hint = "`headway evaluate --help` explains it."
             raise UsageError("which texts? `--table`: one text and its class per row", hint)
-        part = read_texts(data.table, data.text or self.data.text, data.label or self.data.label)[0]
-        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
+        return read_texts(data.table, data.text or self.data.text, data.label or self.data.label)[0]
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         ids = torch.zeros(1, self.seen.median + SINGLE, dtype=torch.long, device=next(iter(model.parameters())).device)

@@ -170,6 +170,9 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         part, batches = self._held_out(folder)["validation"]
         return FoundObjects.of(model, part, batches, self.classes.names).validation()
 
+    def validation_batches(self, folder: Path) -> AnnotatedBatches:
+        return self._held_out(folder)["validation"][1]
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[AnnotatedPictures, AnnotatedBatches]]:
         """The parts that the run keeps."""

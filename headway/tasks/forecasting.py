@@ -176,11 +176,21 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         kept = self._held_out(folder)["validation"]
         return self._estimates(model, kept).validation(lambda i: kept.times[i])
 
+    def validation_batches(self, folder: Path) -> NumberBatches:
+        return self._scaled_batches(self._held_out(folder)["validation"])
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> NumberBatches:
+        return self._scaled_batches(self._given(data))
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Kept]:
         """The parts that the run keeps."""
         shape = (self.data.lags, len(self.state.channels), self.state.width(self.data.horizon), self.data.horizon)
         return {n: Kept.load(folder / "held_out" / f"{n}.safetensors", shape) for n in PARTS}
+
+    def _scaled_batches(self, kept: Kept) -> NumberBatches:
+        inputs = [self.state.scaled(kept.windows.series), kept.categories]
+        return NumberBatches(inputs, self.scale.apply(kept.windows.targets), rows=BATCH)
 
     def _estimates(self, model: Classifier, kept: Kept) -> Estimates:
         found = self._outputs(model, self.state.scaled(kept.windows.series), kept.categories)
@@ -225,13 +235,16 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
         """Scores of a table: one forecast for each row that has enough past in it."""
+        kept = self._given(data)
+        return self._judgement(model, "given", kept, self._validation(), {"given": len(kept.windows)})
+
+    def _given(self, data: Data) -> Kept:
         series, _ = self._read(data, "evaluate")
         part = windows(series.values, self.data.lags, self.data.horizon)
         if not len(part):
             raise self._short(data, len(series.values))
         z = self.state.encode(series, part, self.data.horizon)[1]
-        kept = Kept(part, z, tuple(series.times[i] for i in part.rows))
-        return self._judgement(model, "given", kept, self._validation(), {"given": len(part)})
+        return Kept(part, z, tuple(series.times[i] for i in part.rows))
 
     def _read(self, data: Data, verb: str) -> tuple[Series, int]:
         if data.table is None:

@@ -29,6 +29,7 @@ from headway.tasks.task import Base, Batches, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
 FILE = "features.json"
+BATCH = 32  # graphs that are measured at once
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,10 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         Kept.of(corpus, x).write(folder)
         return self.level.batches(corpus.graphs, x, rows, self._numbers(corpus.graphs, rows), batch, seed)
 
+    def _rows(self, graphs: LabelledGraphs, x: Features, rows: Rows) -> Batches[GraphBatch]:
+        """Batches of these nodes or graphs."""
+        return self.level.batches(graphs, x, rows, self._numbers(graphs, rows), BATCH, 0)
+
     def _numbers(self, graphs: LabelledGraphs, rows: Rows) -> Rows:
         return self.classes.numbers([graphs.labels[row] for row in rows.tolist()], graphs.origin)
 
@@ -183,6 +188,14 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
 
     def _show(self, graphs: LabelledGraphs, row: int) -> str:
         return " ".join(cell for cell in self.level.title(graphs, row) if cell)
+
+    def validation_batches(self, folder: Path) -> Batches[GraphBatch]:
+        kept = self._kept(folder)
+        return self._rows(kept.graphs, kept.x, kept.parts["validation"])
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> Batches[GraphBatch]:
+        graphs = self._bring(data, with_labels=True)
+        return self._rows(graphs, self.learned.features.apply(graphs), labelled(graphs))
 
     @once_per_folder
     def _kept(self, folder: Path) -> Kept:
@@ -219,8 +232,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     def evaluate(self, model: GraphNetwork, data: Data) -> Judgement:
         """Scores of the nodes or graphs that have a class; columns are named as in training unless they are given."""
         graphs = self._bring(data, with_labels=True)
-        rows = np.array([row for row, label in enumerate(graphs.labels) if label], dtype=np.int64)
-        x = self.learned.features.apply(graphs)
+        rows, x = labelled(graphs), self.learned.features.apply(graphs)
         return self._judgement(model, "given", graphs, x, rows, {"given": len(rows)})
 
     def _bring(self, data: Data, with_labels: bool) -> LabelledGraphs:
@@ -260,3 +272,8 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
             columns, rows = columns[1:], [row[1:] for row in rows]
         panel = self.level.draw(graphs, np.arange(len(graphs)), names, ("",) * len(graphs))
         return Predicted(columns, tuple(rows), (panel,))
+
+
+def labelled(graphs: LabelledGraphs) -> Rows:
+    """The nodes or graphs that have a class."""
+    return np.array([row for row, label in enumerate(graphs.labels) if label], dtype=np.int64)

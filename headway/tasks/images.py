@@ -166,6 +166,12 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         part, batches = self._held_out(folder)["validation"]
         return Predictions.of(model, batches, self.classes.names).validation(lambda i: part.names[i])
 
+    def validation_batches(self, folder: Path) -> PictureBatches:
+        return self._held_out(folder)["validation"][1]
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> PictureBatches:
+        return self._batches(self._given(data), BATCH)
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Pictures, PictureBatches]]:
         """The parts that the run keeps."""
@@ -192,12 +198,15 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         )
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
+        part = self._given(data)
+        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
+
+    def _given(self, data: Data) -> Pictures:
         path = data.folder or data.npz or data.idx
         if path is None:
             hint = "`headway evaluate --help` explains them."
             raise UsageError("which pictures? `--folder`, `--npz` or `--idx`", hint)
-        part = read_evaluated(path, data.labels)
-        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
+        return read_evaluated(path, data.labels)
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         shape, device = (

@@ -166,6 +166,9 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         values = {"loss": found.nats, "bits per byte": found.bits_per_byte, "perplexity": found.perplexity}
         return Validation(values, -found.nats, ((prompt, text),))
 
+    def validation_batches(self, folder: Path) -> Windows:
+        return Windows(open_tokens(folder / "held_out" / "validation.tokens").ids, self.context, 8, 0)
+
     def _predict(self, model: LanguageModel, part: TokenFile) -> Prediction:
         first = len(self.tokenizer.decode([part.ids[:1].tolist()])[0].encode())
         return predict(model, part.ids, max(1, part.bytes - first), self.context)

@@ -174,6 +174,9 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
         found = self._fill(model, batches, min(VALIDATED, len(batches)), 3)
         return Validation(found.figures, -found.figures["loss"], tuple(found.samples))
 
+    def validation_batches(self, folder: Path) -> MaskedBatches:
+        return self._open(folder / "held_out" / "validation.sentences")
+
     def _fill(self, model: MaskedReader, batches: MaskedBatches, count: int, shown: int) -> Filled:
         return Filled.of(model, (batches[n] for n in range(count)), self.data.pairs, self.tokenizer, shown)
 

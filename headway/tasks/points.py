@@ -39,6 +39,7 @@ FILE = "points.json"
 BEYOND = 5  # sizes beyond those of training that a judgement tries
 TRIED = 200  # sets of each size there
 DRAWN = 6  # predictions that are drawn
+BATCH = 64  # sets that are measured at once
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,12 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
     def _answers(self, model: Pointing, sets: PointSets, beam: int) -> PointAnswers:
         return PointAnswers.of(model, sets, self.seen.scale, self.rule, beam)
 
+    def validation_batches(self, folder: Path) -> SetBatches:
+        return SetBatches(self._held_out(folder)["validation"], rows=BATCH, seed=0, scale=self.seen.scale)
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> SetBatches:
+        return SetBatches(self._given(data), rows=BATCH, seed=0, scale=self.seen.scale)
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, PointSets]:
         """The parts that the run keeps."""
@@ -227,12 +234,15 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
         return [Plot("Exact sequences by the number of points", tuple(marks), "points in a set", "share", caption)]
 
     def evaluate(self, model: Pointing, data: Data) -> Judgement:
+        sets = self._given(data)
+        return self._answers(model, sets, data.beam).judgement("given", self.data.kind, {"given": len(sets)}, ())
+
+    def _given(self, data: Data) -> PointSets:
         if data.table is None:
             raise UsageError("which points? `--table`: one point per row", "`headway evaluate --help` explains it.")
         sets = read_given(data.table, self._columns(data), ordered=True)
         self._check(sets)
-        found = self._answers(model, sets, data.beam)
-        return found.judgement("given", self.data.kind, {"given": len(sets)}, ())
+        return sets
 
     def _columns(self, data: Data) -> tuple[str | None, ...]:
         """The columns that are named, or those of training."""

@@ -233,6 +233,9 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         moved = (self._logs(model, pairs) - pairs.reference).reshape(2, -1)
         return moved[0] - moved[1]
 
+    def validation_batches(self, folder: Path) -> PreferenceBatches:
+        return self._held_out(folder)["validation"][1]
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
         """The parts that the run keeps."""

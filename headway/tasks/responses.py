@@ -171,6 +171,9 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         nats = float(-logs.sum() / n)
         return nats, float(np.sqrt(((-logs - nats * counts) ** 2).sum()) / n), n
 
+    def validation_batches(self, folder: Path) -> TextBatches:
+        return self._held_out(folder)["validation"][1]
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
         """The parts that the run keeps."""

@@ -142,6 +142,9 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         device = next(iter(model.parameters())).device
         return value_of_each(batches.texts, device, lambda b: ratings(model, b)).reshape(2, -1)
 
+    def validation_batches(self, folder: Path) -> PreferenceBatches:
+        return self._held_out(folder)["validation"][1]
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
         """The parts that the run keeps."""

@@ -153,6 +153,12 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
         part, batches = self._held_out(folder)["validation"]
         return self.answer.validation(model, batches, lambda i: show(part, i))
 
+    def validation_batches(self, folder: Path) -> SetBatches:
+        return self._held_out(folder)["validation"][1]
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> SetBatches:
+        return self._batches(self._read(data, with_target=True), BATCH)
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[LabelledSets, SetBatches]]:
         """The parts that the run keeps."""

@@ -193,6 +193,9 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
     def validate(self, model: Reader, folder: Path) -> Validation:
         return self._scores(model, self._held_out(folder)["validation"].rows)[0].validation()
 
+    def validation_batches(self, folder: Path) -> SpanBatches:
+        return self._batches(self._held_out(folder)["validation"].rows, BATCH)[0]
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Questions]:
         """The parts that the run keeps."""

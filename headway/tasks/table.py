@@ -159,6 +159,12 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
     def validate(self, model: Classifier, folder: Path) -> Validation:
         return self.target.validation(model, self._held_out(folder)["validation"])
 
+    def validation_batches(self, folder: Path) -> NumberBatches:
+        return self._held_out(folder)["validation"].batches
+
+    def given_batches(self, data: Data, folder: Path, batch: int) -> NumberBatches:
+        return self._given(data).batches
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Part]:
         """The parts that the run keeps."""
@@ -205,12 +211,14 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         return Plot("Importance of the features", marks, f"loss of {self.target.figure}", "", caption)
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
-        """Scores of a table; its columns are named as in training."""
+        return self._judgement(model, self._given(data), self._validation().batches)
+
+    def _given(self, data: Data) -> Part:
+        """A table that a person brings; its columns are named as in training."""
         if data.table is None:
             raise UsageError("which table? `--table`: one example per row", "`headway evaluate --help` explains it.")
         table, _ = read_given(data.table, self.data.target or "", self.features.names, self.target.kind)
-        part = self._part("given", table, {"given": len(table)})
-        return self._judgement(model, part, self._validation().batches)
+        return self._part("given", table, {"given": len(table)})
 
     def _validation(self) -> Part:
         """The validation part of the run that this task was loaded from: intervals are made from it."""

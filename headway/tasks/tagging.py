@@ -203,6 +203,9 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     def validate(self, model: Reader, folder: Path) -> Validation:
         return self._scores(model, *self._held_out(folder)["validation"]).validation()
 
+    def validation_batches(self, folder: Path) -> TaggedBatches:
+        return self._held_out(folder)["validation"][1]
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, tuple[TaggedSentences, TaggedBatches]]:
         """The parts that the run keeps."""

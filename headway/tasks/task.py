@@ -200,6 +200,13 @@ class Task(Protocol[D, C, B, M_contra]):
 
     def validate(self, model: M_contra, folder: Path) -> Validation: ...
 
+    def validation_batches(self, folder: Path) -> Batches[B]:
+        """Batches of the validation part that the run keeps, to measure a finished model on."""
+
+    def given_batches(self, data: D, folder: Path, batch: int) -> Batches[B]:
+        """Batches of examples that a person brings to a finished run; files that they need go to `folder`."""
+        return self.prepare(self.collect(data, 0), folder, batch, 0)
+
     def judge(self, model: M_contra, folder: Path) -> Judgement: ...
 
     def evaluate(self, model: M_contra, data: D) -> Judgement:

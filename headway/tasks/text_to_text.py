@@ -10,7 +10,7 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import RunError, UsageError
 from headway.core.files import read_json, write_json
-from headway.data.batches import PairBatch
+from headway.data.batches import PairBatch, PairBatches
 from headway.data.messages import list_names
 from headway.data.mixed_batches import MixedBatches
 from headway.data.pairs import read_pairs
@@ -182,6 +182,9 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             samples.append((sources[0], found[0], references[0]))
         values = {"exact": float(np.mean(exact)), "chrF": float(np.mean(close)), "loss": loss}
         return Validation(values, values["exact"] + 0.01 * values["chrF"] - 1e-3 * loss, tuple(samples[:5]))
+
+    def validation_batches(self, folder: Path) -> PairBatches:
+        return self.translation.validation_batches(folder)
 
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:

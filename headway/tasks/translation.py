@@ -224,11 +224,13 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         """The loss of a token, a mean over all tokens of a part."""
         device = next(iter(model.parameters())).device
         with torch.inference_mode():
-            found = [
-                self.loss(model, batch.to(device))
-                for batch in self._batches(part.sources, part.targets, 2048, 0).in_order()
-            ]
+            batches = self._batches(part.sources, part.targets, 2048, 0).in_order()
+            found = [self.loss(model, batch.to(device)) for batch in batches]
         return sum(float(loss.plain) for loss in found) / sum(loss.count for loss in found)
+
+    def validation_batches(self, folder: Path) -> PairBatches:
+        part = self._held_out(folder)["validation"]
+        return self._batches(part.sources, part.targets, 2048, 0)
 
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:

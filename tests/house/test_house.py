@@ -21,7 +21,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 # Lower floors know nothing of higher ones; rooms of one floor know nothing of each other.
 FLOORS = [
     {"core"}, {"data", "layers"}, {"models"}, {"decode"}, {"evaluate"}, {"contracts"}, {"tasks"}, {"training"},
-    {"runs"}, {"inspect"}, {"report"},
+    {"runs"}, {"inspect"}, {"report"}, {"probe"},
     {"compare", "export"}, {"recipes", "reproduce"}, {"course"}, {"verbs", "studio"}, {"cli", "sklearn"},
 ]  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
@@ -54,7 +54,7 @@ def allowed(importer: str, imported: str) -> bool:
     if importer == "lab":
         return imported in SEEN_BY_LAB
     if imported == "lab":
-        return importer in ("course", "verbs", "cli", "studio")
+        return importer in ("course", "probe", "verbs", "cli", "studio")
     return FLOOR[imported] < FLOOR[importer]
 
 
