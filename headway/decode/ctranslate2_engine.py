@@ -48,9 +48,11 @@ def require_library() -> Any:
     return ctranslate2
 
 
-def convert(model: Transformer, source: Tokenizer, target: Tokenizer, folder: Path, int8: bool = False) -> None:
+def convert(model: nn.Module, source: Tokenizer, target: Tokenizer, folder: Path, int8: bool = False) -> None:
     """Write the model into an empty folder in the format of CTranslate2."""
     specs = require_library().specs
+    if not isinstance(model, Transformer):
+        raise UsageError(f"CTranslate2 cannot run this model: {reason_against(model)}")
     c = model.config
     spec = specs.TransformerSpec.from_config((c.depth, c.depth), c.heads, pre_norm=c.norm == "pre")
     fill_side(spec.encoder, model.source, model.source_position, model.encoder, model.encoder_norm)
@@ -110,6 +112,7 @@ class CTranslate2Engine:
     folder           what `convert` wrote
     source, target   the tokenizers of the run
     threads          cores
+    int8             whether its weights have 8 bits
     """
 
     def __init__(self, folder: Path, source: Tokenizer, target: Tokenizer, threads: int, int8: bool = False) -> None:

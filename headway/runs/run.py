@@ -162,7 +162,7 @@ class Run:
         return self.task.translate(self.model, lines, beam, penalty, batch, best)
 
     def use_engine(self, name: Engine, int8: bool = False) -> str:
-        """Choose what decodes translations: `torch` (our own search), `ctranslate2` (needs `headway[fast]`), or `auto`; returns its name."""
+        """Choose what decodes translations, and return its name."""
         searcher = getattr(self.task, "searcher", None)
         if not isinstance(searcher, Searcher):
             raise self._unable("translate")

@@ -24,7 +24,7 @@ def branch(name: str, W: np.ndarray, b: np.ndarray, centred: bool = True) -> Cal
 class ResidualIdentity(Experiment):
     """A residual layer with zero weights is the identity, and with small ones nearly so: gradients pass through any depth.
 
-    For F[W, b](x) = x + φ(Wx + b) - φ(0), and ε >= ‖diag(φ') W‖ in every layer,
+    For F_{W,b}(x) = x + φ(Wx + b) - φ(0), and ε >= ‖diag(φ') W‖ in every layer,
 
         F[0, 0] = Id,     ∂F/∂x = I + diag(φ') W   has singular values in [1 - ε, 1 + ε],     ℓ layers in [(1 - ε)^ℓ, (1 + ε)^ℓ].
 
