@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from headway.core.machine import shares_cores
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -48,10 +50,10 @@ if TYPE_CHECKING:
     from headway.tasks.task import Task
 
 # torch's threads wait for each other by spinning. When another program wants a core, they spin against it, and a training step takes
-# several times as long; sleeping at once costs a wake-up for each of the many short operations of a step. So: spin for a while, then
-# sleep (how long was measured: docs/findings.md). Must be set before torch is loaded.
+# six times as long; sleeping at once costs a wake-up for each of the many short operations of a step. So: spin for a while on a machine
+# that is ours alone, and hardly at all beside other programs (docs/findings.md). Must be set before torch is loaded.
 if "OMP_WAIT_POLICY" not in os.environ:
-    os.environ.setdefault("GOMP_SPINCOUNT", "100000")
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000" if shares_cores() else "100000")
 
 __version__ = "0.1.0"
 __all__ = [

@@ -8,6 +8,7 @@ thresholds end that.
 import ctypes
 import os
 import sys
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,22 @@ def _keep_memory() -> None:
 def cores() -> int:
     """The cores this process may use (a container may have been given fewer than the machine has)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shares_cores(root: Path = ROOT, samples: int = 3) -> bool:
+    """Whether other programs compute at this moment, so many that one of ours would wait for a core; False where the system does not say.
+
+    root      where `/proc` is
+    samples   glances, a millisecond apart: a program that only passes by is not seen in all of them
+    """
+    for glance in range(samples):
+        if glance:
+            time.sleep(0.001)
+        fields = _read(root / "proc/loadavg").split()  # 0.31 0.25 0.20 2/345 6789: two of 345 threads run, we are one of them
+        running = fields[3].partition("/")[0] if len(fields) > 3 else ""
+        if not running.isdigit() or int(running) - 1 + cores() <= (os.cpu_count() or 1):
+            return False
+    return True
 
 
 # -- memory ----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """How much memory there is, on computers that are written down as files, and what is refused for want of it."""
 
 import copy
+import os
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,14 @@ def test_too_large_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         require_memory(150_000_000)
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     require_memory(10**15)  # where nothing is known, nothing is refused
+
+
+def test_other_programs_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "proc").mkdir()
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    for usable, running, shared in ((4, 1, False), (4, 2, True), (2, 2, False), (2, 3, False), (2, 4, True)):
+        monkeypatch.setattr(machine, "cores", lambda usable=usable: usable)
+        (tmp_path / "proc" / "loadavg").write_text(f"0.31 0.25 0.20 {running}/345 6789\n")
+        assert machine.shares_cores(tmp_path) is shared, (usable, running)
+    (tmp_path / "proc" / "loadavg").write_text("nonsense")
+    assert machine.shares_cores(tmp_path) is False and machine.shares_cores(tmp_path / "none") is False
