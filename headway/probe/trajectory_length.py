@@ -32,8 +32,9 @@ def trajectory_length(subject: Subject) -> Finding:
     moving = lengths["input"] > 0
     if not moving.any() or len(lengths) < 2:
         raise NotApplicableError("no path of these examples has a length, or no layer gives numbers for it")
-    ratios = {name: np.median(found[moving] / lengths["input"][moving]) for name, found in lengths.items()}
-    names, values = list(ratios), [float(v) for v in ratios.values()]
+    ratios = {name: float(np.median(found[moving] / lengths["input"][moving])) for name, found in lengths.items()}
+    ratios = {name: ratio for name, ratio in ratios.items() if ratio > 1e-9 or name == "output"}  # an encoder beside the path stands still
+    names, values = list(ratios), list(ratios.values())
     growth = (max(values[-1], 1e-300) / values[0]) ** (1 / max(1, len(values) - 1))
     verb = "stretches" if values[-1] > 1.05 else "shortens" if values[-1] < 0.95 else "keeps the length of"
     by = f" by a factor of {values[-1]:.3g}" if verb != "keeps the length of" else ""
