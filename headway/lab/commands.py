@@ -41,10 +41,12 @@ ACTIONS = {
 }
 
 
-def add_arguments(p: argparse.ArgumentParser) -> None:
+def add_arguments(p: argparse.ArgumentParser) -> "argparse._SubParsersAction[argparse.ArgumentParser]":
+    """The actions on experiments; returned so that others can be added."""
     actions = p.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(p), title="what to do")
     for name, about in ACTIONS.items():
         _add_action(actions.add_parser(name, help=about, description=about, allow_abbrev=False), name)
+    return actions
 
 
 def _add_action(p: argparse.ArgumentParser, action: str) -> None:
