@@ -6,6 +6,7 @@ from pathlib import Path
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.tasks.asking import BUDGETS, Asked, ask, find_task, task_of
+from headway.verbs.counts import parse_counts
 from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 
 SUMMARY = "train one model in several sizes and lengths, and fit a scaling law to the runs"
@@ -17,7 +18,6 @@ examples:
 The same command continues a sweep that was interrupted; with more sizes or lengths it adds runs.
 Each task explains its own options: headway lab sweep language --help"""
 PARAMETERS, LENGTHS = "20k,75k,275k,1M", "0.5M,1.5M,4.5M"
-POWERS = {"k": 1e3, "m": 1e6, "g": 1e9}
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
@@ -66,19 +66,3 @@ def _asked(a: argparse.Namespace) -> Asked:
     data, training = given_options(a, find_task(a.task))
     options = {name.removeprefix("model."): value for name, value in a.paths.items()}
     return ask(a.task, data, a.model, options, training, a.seed, device=a.device, precision=a.precision)
-
-
-def parse_counts(words: str, option: str) -> list[int]:
-    """`20k,1.5M` as whole numbers; each must be there once."""
-    found = []
-    for word in words.lower().split(","):
-        number, power = (word[:-1], POWERS[word[-1]]) if word[-1:] in POWERS else (word, 1.0)
-        try:
-            count = float(number) * power
-            found.append(round(count))
-        except (ValueError, OverflowError) as problem:
-            message = f"`{option} {words}` should be numbers with commas between, not `{word}`"
-            raise UsageError(message, "for example `20k,300k,1M`.") from problem
-    if min(found) < 1 or len(set(found)) < len(found):
-        raise UsageError(f"`{option} {words}` should be different numbers of at least 1", "for example `20k,300k,1M`.")
-    return found
