@@ -49,7 +49,7 @@ def sweep(
 ) -> list[Path]:
     """Train what is missing, the shortest runs first; returns the directories of all runs.
 
-    recipe       what all runs share; its budget is left open
+    recipe       what all runs share; its budget is not used
     parameters   how large the models should be; the width that comes nearest is taken
     lengths      what each of them is trained on, in units of the task
     """
@@ -77,6 +77,7 @@ def plan_members(recipe: Recipe[object], parameters: Sequence[int], lengths: Seq
         raise UsageError(f"`{chosen.name}` has no `width`, so it has no sizes to sweep over", "choose another `--model`.")
     machine.prepare()
     corpus = kind.collect(recipe.data, recipe.seed)
+    recipe = dataclasses.replace(recipe, training=dataclasses.replace(recipe.training, minutes=None, epochs=None))
     asked = dataclasses.replace(recipe, training=dataclasses.replace(recipe.training, steps=1))
 
     def proposed(width: int) -> Recipe[object]:

@@ -7,6 +7,7 @@ from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.tasks.asking import BUDGETS, Asked, ask, find_task, task_of
 from headway.verbs.counts import parse_counts
+from headway.verbs.scaling import report
 from headway.verbs.task_options import add_task_options, asked_tasks, given_options
 
 SUMMARY = "train one model in several sizes and lengths, and fit a scaling law to the runs"
@@ -17,6 +18,8 @@ examples:
 
 The same command continues a sweep that was interrupted; with more sizes or lengths it adds runs.
 Each task explains its own options: headway lab sweep language --help"""
+FEWEST = 4  # runs
+SETTLED = (*BUDGETS, "patience")  # by `--lengths`: no run ends before its length
 PARAMETERS, LENGTHS = "20k,75k,275k,1M", "0.5M,1.5M,4.5M"
 
 
@@ -40,16 +43,15 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
     p.add_argument("--lengths", default=LENGTHS, metavar="N,N", help=about)
     p.add_argument("--model", metavar="NAME", help=f"which model (default {task.facts['model']})")
     p.add_argument("--seed", type=int, default=1, metavar="S", help="of every run (default 1)")
-    add_task_options(p, entry)
+    add_task_options(p, entry, SETTLED)
 
 
 def run(a: argparse.Namespace) -> int:
     if not a.task:
         raise UsageError("what should be trained?", "a task; `headway lab sweep --help` explains it.")
     parameters, lengths = parse_counts(a.parameters, "--parameters"), parse_counts(a.lengths, "--lengths")
-    for name in BUDGETS:
-        if getattr(a, name) is not None:
-            raise UsageError(f"`--{name}` is not for a sweep, whose runs have the lengths of `--lengths`", "leave it out.")
+    if len(parameters) < 2 or len(parameters) * len(lengths) < FEWEST:
+        raise UsageError(f"a scaling law needs at least 2 sizes and {FEWEST} runs", "name more in `--parameters` or `--lengths`.")
     if "model.width" in a.paths:
         raise UsageError("`--model.width` is what the sweep varies", "choose sizes with `--parameters 20k,75k,275k`.")
     recipe = _asked(a).recipe()
@@ -58,7 +60,9 @@ def run(a: argparse.Namespace) -> int:
     from headway.compare.sweep import sweep
 
     folders = sweep(recipe, parameters, lengths, Path(a.out), a.quiet, a.anyway)
-    print(f"\n{len(folders)} runs are in `{a.out}`")
+    if not a.quiet:
+        print()
+    report(folders, {}, 0, Path(a.out) / "scaling.html", False)
     return 0
 
 

@@ -51,6 +51,7 @@ class Prediction:
     loss: Estimate
     gain: Estimate  # how far below the law's loss at the largest run
     warnings: tuple[str, ...]
+    best_size: Estimate | None = None  # the parameters, where they were chosen as the best for the FLOPs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,6 +135,8 @@ class Scaling:
 
     def predict(self, about: str, parameters: float, units: float) -> Prediction:
         """The loss of one run that was not made."""
+        if self.variables == ("parameters",) and count_distinct([units, self.largest.units]) > 1:
+            raise UsageError(f"all runs have one length, so they do not say what another would bring: {units:,.0f}", MAKE)
         flops = self.cost(parameters, units)
         ratios = {"parameters": parameters / max(p.parameters for p in self.points.each)}
         ratios |= {self.points.unit: units / max(p.units for p in self.points.each), "FLOPs": flops / self.largest.flops}
@@ -153,17 +156,17 @@ class Scaling:
     def next_sizes(self) -> list[Prediction]:
         """What doubling brings, and the best use of a larger budget, where the runs can say it."""
         n, d, unit = self.largest.parameters, self.largest.units, self.points.unit
-        if self.variables == ("flops",):
-            return [self.predict("twice the parameters", 2 * n, d), self.predict(f"twice the {unit}", n, 2 * d)]
-        if self.variables == ("parameters",):
-            return [self.predict("twice the parameters", 2 * n, d)]
-        found = [self.predict("twice the parameters", 2 * n, d), self.predict(f"twice the {unit}", n, 2 * d)]
-        found.append(self.predict("twice both", 2 * n, 2 * d))
-        for times in (2, 10):
-            best = float(self.cost.best_size(self.law, times * self.largest.flops))
-            units = times * self.largest.flops / self.cost(best, 1)
-            found.append(self.predict(f"best use of {times} x FLOPs", best, units))
-        return found
+        found = [self.predict("twice the parameters", 2 * n, d)]
+        if self.variables != ("parameters",):
+            found.append(self.predict(f"twice the {unit}", n, 2 * d))
+        return found if len(self.variables) == 1 else [*found, self.predict("twice both", 2 * n, 2 * d), *map(self.best_use, (2, 10))]
+
+    def best_use(self, times: int) -> Prediction:
+        """Of so many times the FLOPs of the largest run."""
+        flops = times * self.largest.flops
+        size = Estimate.over(float(self.cost.best_size(self.law, flops)), self.cost.best_size(self.refits.laws, flops))
+        found = self.predict(f"best use of {times} x FLOPs", size.value, flops / self.cost(size.value, 1))
+        return dataclasses.replace(found, best_size=size)
 
     def undetermined(self) -> list[str]:
         """The exponents whose interval reaches the ends of what the fit allows."""

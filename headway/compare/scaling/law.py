@@ -106,22 +106,25 @@ def minimise(
 
     (H + damping diag H) step = -gradient          H = J^T W J; a step that does not improve is not taken, and the damping grows
     """
-    k, width = z.shape[1], theta.shape[1]
+    k, p = z.shape[1], theta.shape[1]
     low, high = np.log(NEGLIGIBLE) + wanted.min(), wanted.max()
     bounds = np.array([low] * (1 + k) + [LEAST] * k), np.array([high] * (1 + k) + [MOST] * k)
-    damping = np.full(len(theta), 1e-2)
+    theta, counts = theta.copy(), np.broadcast_to(counts, (len(theta), len(wanted)))
     value, gradient, curvature = objective(theta, z, wanted, counts)
+    damping, active = np.full(len(theta), 1e-2), np.arange(len(theta))
     for _ in range(STEPS):
-        diagonal = curvature[:, range(width), range(width)] + 1e-9
-        system = curvature + np.eye(width) * (damping[:, None] * diagonal)[:, None]
-        tried = np.clip(theta - np.linalg.solve(system, gradient[..., None])[..., 0], *bounds)
-        new_value, new_gradient, new_curvature = objective(tried, z, wanted, counts)
-        better = new_value < value
-        if not (value - new_value > 1e-9 * value).any() and (better | (damping > 1e6)).all():
+        diagonal = curvature[active][:, range(p), range(p)] + 1e-9
+        system = curvature[active] + np.eye(p) * (damping[active, None] * diagonal)[:, None]
+        tried = np.clip(theta[active] - np.linalg.solve(system, gradient[active, :, None])[..., 0], *bounds)
+        new = objective(tried, z, wanted, counts[active])
+        fall = value[active] - new[0]
+        better = fall > 0
+        taken = active[better]
+        theta[taken], value[taken], gradient[taken], curvature[taken] = tried[better], *(part[better] for part in new)
+        damping[active] = np.where(better, damping[active] / 3, damping[active] * 4)
+        active = active[np.where(better, fall > 1e-9 * value[active], damping[active] < 1e6)]  # the others have arrived
+        if not len(active):
             break
-        theta, gradient = np.where(better[:, None], tried, theta), np.where(better[:, None], new_gradient, gradient)
-        curvature, value = np.where(better[:, None, None], new_curvature, curvature), np.where(better, new_value, value)
-        damping = np.clip(np.where(better, damping / 3, damping * 4), 1e-12, 1e8)
     return theta, value
 
 

@@ -30,8 +30,8 @@ def scaling_page(found: Scaling, predictions: list[Prediction]) -> str:
     sections = {
         "The law": html_table(law_table(found)),
         "What more would bring": html_table(next_table(predictions, points.unit)),
-        "The largest run, held back": html_list([held_back_text(found).removeprefix("held back: ")]),
-        "What to know": html_list(notes(found, predictions)),
+        "The largest run, held back": html_list([plain(held_back_text(found).removeprefix("held back: "))]),
+        "What to know": html_list([plain(note) for note in notes(found, predictions)]),
         "Pictures": panels_section(plots(found)),
         "Runs": html_table(run_table(found)),
     }
@@ -118,3 +118,8 @@ def grouped(points: Sequence[Point], name: str) -> list[list[Point]]:
 
 def curve_range(values: Sequence[float]) -> Float[np.ndarray, "n"]:
     return np.geomspace(min(values), BEYOND * max(values), DRAWN)
+
+
+def plain(text: str) -> str:
+    """Without the marks that names have in a terminal."""
+    return text.replace("`", "")

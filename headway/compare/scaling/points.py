@@ -17,7 +17,7 @@ from headway.data.messages import list_names
 from headway.inspect.cost import run_cost
 from headway.layers.roles import roles
 from headway.runs.run import Run
-from headway.tasks.folder import require_run
+from headway.tasks.folder import MEMBERS, require_run
 from headway.training.checkpoint import finished
 
 FEWEST = 4  # runs
@@ -68,6 +68,8 @@ def read_points(folders: Sequence[Path]) -> Points:
     raise_all(unfinished, RunError, "these runs are not finished", "`headway train --resume RUN` finishes one, or leave them out.")
     if len(folders) < FEWEST:
         raise UsageError(f"{len(folders)} runs are too few for a scaling law, which needs at least {FEWEST}", MAKE)
+    several = [f"`{folder}`" for folder in folders if (folder / MEMBERS).is_dir()]
+    raise_all(several, UsageError, "an ensemble is not one model of one size", "name the runs in its `members`.")
     runs = [Run(folder, "cpu") for folder in folders]
     first = runs[0]
     kinds: dict[str, Path] = {}
@@ -86,8 +88,6 @@ def read_points(folders: Sequence[Path]) -> Points:
 def refuse_unlike(first: Run, run: Run) -> None:
     """Raise if a run differs from the first in more than size and length."""
     pair = f"`{first.folder}` and `{run.folder}`"
-    if run.plan.ensemble > 1:
-        raise UsageError(f"`{run.folder}` is an ensemble, which has no size of one model", "name the runs in `members`.")
     if run.plan.task != first.plan.task:
         raise UsageError(f"{pair} are of different tasks: {first.plan.task}, {run.plan.task}", "bring runs of one task.")
     parts = [name for name, mark in first.plan.fingerprint.items() if run.plan.fingerprint.get(name) != mark]

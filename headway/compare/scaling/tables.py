@@ -2,11 +2,12 @@
 
 import dataclasses
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 
 from headway.compare.scaling.forecast import VARIABLES, Estimate, Prediction, Scaling
-from headway.compare.table import Table, lines
+from headway.compare.table import WIDTH, Table, lines
 from headway.data.messages import count_noun
 
 EQUATIONS = {
@@ -40,11 +41,10 @@ def run_table(found: Scaling) -> Table:
 
 def law_table(found: Scaling) -> Table:
     """The irreducible loss and the exponents."""
-    rows = [["E, the irreducible loss", f"{found.irreducible.value:.3f}", between(found.irreducible, 3)]]
-    names = {"parameters": "parameters N", "units": f"{found.points.unit} D", "flops": "FLOPs C"}
+    rows = [["E (irreducible loss)", f"{found.irreducible.value:.3f}", between(found.irreducible, 3)]]
+    names = {"parameters": "parameters", "units": found.points.unit, "flops": "FLOPs, used best"}
     for variable, e in found.exponents.items():
-        derived = ", in the best way to use them" * (variable not in found.variables)
-        rows.append([f"{VARIABLES[variable]}, the exponent of {names[variable]}{derived}", f"{e.value:.3f}", between(e, 3)])
+        rows.append([f"{VARIABLES[variable]} ({names[variable]})", f"{e.value:.3f}", between(e, 3)])
     return ["", "value", "90 % interval"], rows
 
 
@@ -59,7 +59,7 @@ def next_table(predictions: list[Prediction], unit: str) -> Table:
 def held_back_text(found: Scaling) -> str:
     held = found.held_back
     if held is None:
-        return "held back: none; without the largest run the others are too few for this law"
+        return "held back: no run; without the largest one the others are too few for this law"
     verdict = "inside" if held.predicted.holds(held.measured) else "outside"
     return (
         f"held back: `{Path(held.folder).name}`, the largest run, is predicted from the others as {held.predicted.value:.4f} "
@@ -73,6 +73,11 @@ def notes(found: Scaling, predictions: list[Prediction]) -> list[str]:
     shares = [p.embeddings / p.parameters for p in each]
     typical = float(np.sqrt(np.mean(np.square(found.distances))))
     text = [f"{p.about}: {warning}" for p in predictions for warning in p.warnings]
+    for p in predictions:
+        if p.best_size:
+            text.append(f"{p.about}: the best size is between {short(p.best_size.low)} and {short(p.best_size.high)} parameters (90 % interval)")
+    if found.irreducible.low < 0.01 * found.irreducible.high or found.irreducible.value < 0.01 * found.largest.loss:
+        text.append("E is not determined by these runs: they are too far from the least possible loss")
     for variable in found.undetermined():
         text.append(f"{VARIABLES[variable]} is not determined by these runs: train more, of sizes and lengths that differ more")
     if found.held_back and not found.held_back.predicted.holds(found.held_back.measured):
@@ -93,7 +98,8 @@ def terminal_text(found: Scaling, predictions: list[Prediction]) -> str:
     equation = EQUATIONS[found.variables]
     head = f"{len(found.points.each)} runs of {found.points.task}; loss: {found.points.loss}"
     tables = [lines(run_table(found)), [equation, *lines(law_table(found))], lines(next_table(predictions, found.points.unit))]
-    parts = [[head], *tables, [held_back_text(found)], [f"- {note}" for note in notes(found, predictions)]]
+    remarks = [line for note in notes(found, predictions) for line in wrap(note, WIDTH, initial_indent="- ", subsequent_indent="  ")]
+    parts = [[head], *tables, wrap(held_back_text(found), WIDTH), remarks]
     return "\n\n".join("\n".join(part) for part in parts)
 
 
