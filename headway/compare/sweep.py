@@ -64,7 +64,10 @@ def sweep(
         for number, member in enumerate(members, 1):
             if not (out / member.name / FILE).exists():
                 if not quiet:
-                    print(f"== run {number} of {len(members)}: {describe(member)}{describe_rest(members, out)}", flush=True)
+                    print(
+                        f"== run {number} of {len(members)}: {describe(member)}{describe_rest(members, out)}",
+                        flush=True,
+                    )
                 train_in_child(member.name, member.recipe, out / member.name, quiet, anyway)
     return [out / member.name for member in members]
 
@@ -74,7 +77,9 @@ def plan_members(recipe: Recipe[object], parameters: Sequence[int], lengths: Seq
     kind = task_class(recipe.task)
     chosen = recipe.model or Choice(kind.model)
     if "width" not in {option.name for option in registry.get("models", chosen.name).options}:
-        raise UsageError(f"`{chosen.name}` has no `width`, so it has no sizes to sweep over", "choose another `--model`.")
+        raise UsageError(
+            f"`{chosen.name}` has no `width`, so it has no sizes to sweep over", "choose another `--model`."
+        )
     machine.prepare()
     corpus = kind.collect(recipe.data, recipe.seed)
     recipe = dataclasses.replace(recipe, training=dataclasses.replace(recipe.training, minutes=None, epochs=None))
@@ -95,7 +100,9 @@ def plan_members(recipe: Recipe[object], parameters: Sequence[int], lengths: Seq
     widths = [nearest_width(target, count) for target in sorted(parameters)]
     if len(set(widths)) < len(widths):
         smallest = f"the smallest of width {STEP} has {count(STEP):,} parameters"
-        raise UsageError("two of the sizes have the same width", f"ask for sizes that differ more in `--parameters`; {smallest}.")
+        raise UsageError(
+            "two of the sizes have the same width", f"ask for sizes that differ more in `--parameters`; {smallest}."
+        )
     members = []
     for length in sorted(lengths):
         for width in widths:

@@ -1,7 +1,7 @@
 """`headway lab`: experiments that test the statements of the lectures, and what the same tools say of a person's own runs.
 
-An action on experiments is a part of the lab (`lab/commands.py`). One that reads or makes runs, which the lab does not see, is a file of this
-folder: a summary, examples, arguments and `run`, as a verb has them.
+An action on experiments is a part of the lab (`lab/commands.py`). One that reads or makes runs, which the lab does not see, is a file
+of this folder: a summary, examples, arguments and `run`, as a verb has them.
 """
 
 import argparse

@@ -22,7 +22,9 @@ Three sizes with three lengths each are the least for a law of both."""
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
     p.add_argument("names", nargs="*", metavar="RUNS", help="runs of one task on the same data, or a directory of runs")
-    p.add_argument("--parameters", metavar="N", help="predict a model of this size as well (default: that of the largest run)")
+    p.add_argument(
+        "--parameters", metavar="N", help="predict a model of this size as well (default: that of the largest run)"
+    )
     p.add_argument("--length", metavar="N", help="trained on so many tokens or examples (default: as the largest run)")
     p.add_argument("--seed", type=int, default=0, metavar="S", help="of the bootstrap (default 0)")
     p.add_argument("--out", metavar="PAGE", help="a page with figures, for example scaling.html")

@@ -51,7 +51,9 @@ def run(a: argparse.Namespace) -> int:
         raise UsageError("what should be trained?", "a task; `headway lab sweep --help` explains it.")
     parameters, lengths = parse_counts(a.parameters, "--parameters"), parse_counts(a.lengths, "--lengths")
     if len(parameters) < 2 or len(parameters) * len(lengths) < FEWEST:
-        raise UsageError(f"a scaling law needs at least 2 sizes and {FEWEST} runs", "name more in `--parameters` or `--lengths`.")
+        raise UsageError(
+            f"a scaling law needs at least 2 sizes and {FEWEST} runs", "name more in `--parameters` or `--lengths`."
+        )
     if "model.width" in a.paths:
         raise UsageError("`--model.width` is what the sweep varies", "choose sizes with `--parameters 20k,75k,275k`.")
     recipe = _asked(a).recipe()

@@ -38,7 +38,7 @@ def test_without_noise_the_law_comes_back() -> None:
 
 
 def written_out(theta: np.ndarray, loss: np.ndarray) -> float:
-    """The objective of Hoffmann et al., written with scipy; powers of the numbers divided by their geometric means, as there is no other."""
+    """The objective of Hoffmann et al., written with scipy; numbers are divided by their geometric means."""
     z = np.log(GRID) - np.log(GRID).mean(0)
     log_loss = logsumexp(np.stack([np.full(len(loss), theta[0]), theta[1] - theta[3] * z[:, 0], theta[2] - theta[4] * z[:, 1]]), axis=0)
     return float(huber(DELTA, log_loss - np.log(loss)).sum())

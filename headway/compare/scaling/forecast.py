@@ -19,7 +19,7 @@ from headway.compare.scaling.law import LEAST, LEVELS, MOST, Law, bootstrap, fit
 from headway.compare.scaling.points import MAKE, Point, Points, count_distinct
 from headway.core.errors import UsageError
 
-FAR = 10.5  # times the largest run, beyond which a prediction is called extrapolation (ten times, with room for rounding)
+FAR = 10.5  # times the largest run: what is beyond is too far (ten times, with room for rounding)
 REFITS = 500
 
 
@@ -87,14 +87,14 @@ class Cost:
         """The number of parameters that makes the most of a budget."""
         (alpha, beta), (a, b) = np.moveaxis(law.exponents, -1, 0), np.moveaxis(law.factors, -1, 0)
         powers = alpha + self.power * beta
-        found: Float[np.ndarray, "*b"] = (alpha * a / (self.power * beta * b)) ** (1 / powers) * (flops / self.factor) ** (beta / powers)
-        return found
+        return np.asarray(
+            (alpha * a / (self.power * beta * b)) ** (1 / powers) * (flops / self.factor) ** (beta / powers)
+        )
 
     def best_exponent(self, law: Law) -> Float[np.ndarray, "*b"]:
         """Of the loss against FLOPs, if they are divided in the best way."""
         alpha, beta = np.moveaxis(law.exponents, -1, 0)
-        found: Float[np.ndarray, "*b"] = alpha * beta / (alpha + self.power * beta)
-        return found
+        return np.asarray(alpha * beta / (alpha + self.power * beta))
 
 
 VARIABLES = {"parameters": "alpha", "units": "beta", "flops": "gamma"}  # and the usual names of their exponents
@@ -123,23 +123,29 @@ class Scaling:
         pairs = enumerate(self.variables)
         found = {v: Estimate.over(self.law.exponents[i], self.refits.laws.exponents[:, i]) for i, v in pairs}
         if len(self.variables) == 2:
-            found["flops"] = Estimate.over(float(self.cost.best_exponent(self.law)), self.cost.best_exponent(self.refits.laws))
+            found["flops"] = Estimate.over(
+                float(self.cost.best_exponent(self.law)), self.cost.best_exponent(self.refits.laws)
+            )
         return found
 
     @property
     def distances(self) -> Float[np.ndarray, "n"]:
         """How far each run lies above the law, as a share of the loss."""
         x, loss = arrays(self.points.each, self.variables)
-        found: Float[np.ndarray, "n"] = loss / self.law(x) - 1
-        return found
+        return np.asarray(loss / self.law(x) - 1)
 
     def predict(self, about: str, parameters: float, units: float) -> Prediction:
         """The loss of one run that was not made."""
         if self.variables == ("parameters",) and count_distinct([units, self.largest.units]) > 1:
-            raise UsageError(f"all runs have one length, so they do not say what another would bring: {units:,.0f}", MAKE)
+            raise UsageError(
+                f"all runs have one length, so they do not say what another would bring: {units:,.0f}", MAKE
+            )
         flops = self.cost(parameters, units)
         ratios = {"parameters": parameters / max(p.parameters for p in self.points.each)}
-        ratios |= {self.points.unit: units / max(p.units for p in self.points.each), "FLOPs": flops / self.largest.flops}
+        ratios |= {
+            self.points.unit: units / max(p.units for p in self.points.each),
+            "FLOPs": flops / self.largest.flops,
+        }
         at = {"parameters": parameters, "units": units, "flops": flops}
         x = np.array([at[v] for v in self.variables])
         here, _ = arrays([self.largest], self.variables)
@@ -159,7 +165,11 @@ class Scaling:
         found = [self.predict("twice the parameters", 2 * n, d)]
         if self.variables != ("parameters",):
             found.append(self.predict(f"twice the {unit}", n, 2 * d))
-        return found if len(self.variables) == 1 else [*found, self.predict("twice both", 2 * n, 2 * d), *map(self.best_use, (2, 10))]
+        return (
+            found
+            if len(self.variables) == 1
+            else [*found, self.predict("twice both", 2 * n, 2 * d), *map(self.best_use, (2, 10))]
+        )
 
     def best_use(self, times: int) -> Prediction:
         """Of so many times the FLOPs of the largest run."""
@@ -170,7 +180,11 @@ class Scaling:
 
     def undetermined(self) -> list[str]:
         """The exponents whose interval reaches the ends of what the fit allows."""
-        return [v for v, e in self.exponents.items() if v in self.variables and (e.low <= 1.01 * LEAST or e.high >= 0.99 * MOST)]
+        return [
+            v
+            for v, e in self.exponents.items()
+            if v in self.variables and (e.low <= 1.01 * LEAST or e.high >= 0.99 * MOST)
+        ]
 
 
 def choose_variables(points: Sequence[Point]) -> tuple[str, ...]:
@@ -200,5 +214,7 @@ def hold_back(points: Sequence[Point], variables: tuple[str, ...], seed: int) ->
     return HeldBack(last.folder, Estimate.over(float(law(place[0])), refits.laws(place[0]) * np.exp(noise)), last.loss)
 
 
-def arrays(points: Sequence[Point], variables: tuple[str, ...]) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n"]]:
+def arrays(
+    points: Sequence[Point], variables: tuple[str, ...]
+) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n"]]:
     return np.array([[float(getattr(p, v)) for v in variables] for p in points]), np.array([p.loss for p in points])

@@ -4,7 +4,7 @@
     L(x)    = E + A x^-alpha                      one variable
 
 E is the irreducible loss: the entropy of the data, which no model goes below. Fitted as in the third approach of Hoffmann et al. 2022,
-"Training compute-optimal large language models", https://arxiv.org/abs/2203.15556, appendix D.3, from a grid of starts, of which the best is kept:
+"Training compute-optimal large language models", https://arxiv.org/abs/2203.15556, appendix D.3, from a grid of starts:
 
     min  sum over runs of huber(log L(N_i, D_i) - log L_i),      log L = logsumexp(log E, log A - alpha log N, log B - beta log D)
 
@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import nnls
 
-# Beyond this distance of logarithms a run counts as an outlier. Hoffmann et al. have 1e-3 and over 400 runs. With a dozen runs that would be
+# Beyond this distance of logarithms a run counts as an outlier. Hoffmann et al. have 1e-3 and over 400 runs. With a dozen that would be
 # the method of least absolute deviations, which passes exactly through as many runs as there are coefficients.
 DELTA = 1e-2
 STARTS = (0.1, 0.25, 0.5, 1.0)  # exponents that the search begins with
@@ -42,10 +42,9 @@ class Law:
     exponents: Float[np.ndarray, "*b k"]
     centre: Float[np.ndarray, "k"]
 
-    def __call__(self, x: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "..."]:
+    def __call__(self, x: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*m"]:
         """The loss at x; a batch of laws takes one x, or `x[:, None]` for several."""
-        found: Float[np.ndarray, "..."] = self.irreducible + (self.terms * (x / self.centre) ** -self.exponents).sum(-1)
-        return found
+        return np.asarray(self.irreducible + (self.terms * (x / self.centre) ** -self.exponents).sum(-1))
 
     @property
     def factors(self) -> Float[np.ndarray, "*b k"]:
@@ -92,7 +91,9 @@ def centred(x: Float[np.ndarray, "n k"]) -> tuple[Float[np.ndarray, "n k"], Floa
     return np.log(x / centre), centre
 
 
-def first_guess(z: Float[np.ndarray, "n k"], loss: Float[np.ndarray, "n"], exponents: tuple[float, ...]) -> Float[np.ndarray, "p"]:
+def first_guess(
+    z: Float[np.ndarray, "n k"], loss: Float[np.ndarray, "n"], exponents: tuple[float, ...]
+) -> Float[np.ndarray, "p"]:
     """With the exponents given the law is linear in the rest: least squares of the relative error, with nothing negative."""
     columns = np.column_stack([np.ones(len(loss)), np.exp(-z * exponents)])
     solution, _ = nnls(columns / loss[:, None], np.ones(len(loss)))
@@ -100,7 +101,10 @@ def first_guess(z: Float[np.ndarray, "n k"], loss: Float[np.ndarray, "n"], expon
 
 
 def minimise(
-    theta: Float[np.ndarray, "b p"], z: Float[np.ndarray, "n k"], wanted: Float[np.ndarray, "n"], counts: Float[np.ndarray, "*b n"]
+    theta: Float[np.ndarray, "b p"],
+    z: Float[np.ndarray, "n k"],
+    wanted: Float[np.ndarray, "n"],
+    counts: Float[np.ndarray, "*b n"],
 ) -> tuple[Float[np.ndarray, "b p"], Float[np.ndarray, "b"]]:
     """From every start the nearest minimum, and its value; `counts` says how often each run counts.
 
@@ -129,7 +133,10 @@ def minimise(
 
 
 def objective(
-    theta: Float[np.ndarray, "b p"], z: Float[np.ndarray, "n k"], wanted: Float[np.ndarray, "n"], counts: Float[np.ndarray, "*b n"]
+    theta: Float[np.ndarray, "b p"],
+    z: Float[np.ndarray, "n k"],
+    wanted: Float[np.ndarray, "n"],
+    counts: Float[np.ndarray, "*b n"],
 ) -> tuple[Float[np.ndarray, "b"], Float[np.ndarray, "b p"], Float[np.ndarray, "b p p"]]:
     """Huber's loss in units of DELTA, its gradient, and J^T W J. The derivative of logsumexp is softmax."""
     k = z.shape[1]

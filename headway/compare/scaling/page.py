@@ -35,7 +35,10 @@ def scaling_page(found: Scaling, predictions: list[Prediction]) -> str:
         "Pictures": panels_section(plots(found)),
         "Runs": html_table(run_table(found)),
     }
-    head = heading("Scaling law", "How the loss falls with the size of the model and the length of training; intervals of 90 % by bootstrap over runs.")
+    head = heading(
+        "Scaling law",
+        "How the loss falls with the size of the model and the length of training; intervals of 90 % by bootstrap over runs.",
+    )
     body = head + facts(shown) + "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items())
     return document("Scaling law", body, {"maps": [], "charts": []}, PARTS)
 
@@ -80,9 +83,14 @@ def flops_plot(found: Scaling) -> Plot:
         sizes = np.array([float(found.cost.best_size(found.law, c)) for c in across])
         units = np.array([c / found.cost(n, 1) for c, n in zip(across, sizes, strict=True)])
         x = np.stack([sizes, units], -1)
-        marks += [Mark("line", across, found.law(x), "best use of the FLOPs"), band(found, across, x, "best use of the FLOPs")]
-        caption = "Points are runs; the line is the law where parameters and length are chosen best for each number of FLOPs, with its 90 % interval."
-    return Plot("Loss against FLOPs", (*marks, *held_back_mark(found, "flops")), "FLOPs of training", "loss", caption, log=True)
+        marks += [
+            Mark("line", across, found.law(x), "best use of the FLOPs"),
+            band(found, across, x, "best use of the FLOPs"),
+        ]
+        caption = "Points are runs; the line is the law at the best size and length for each number of FLOPs, with its 90 % interval."
+    return Plot(
+        "Loss against FLOPs", (*marks, *held_back_mark(found, "flops")), "FLOPs of training", "loss", caption, log=True
+    )
 
 
 def band(found: Scaling, across: Float[np.ndarray, "n"], x: Float[np.ndarray, "n k"], name: str) -> Mark:
@@ -102,7 +110,10 @@ def held_back_mark(found: Scaling, variable: str) -> list[Mark]:
         return []
     x, name = [float(getattr(found.largest, variable))], "predicted for the held-back run"
     interval = Mark("segments", x, [held.predicted.low], name, high=[held.predicted.high], x_end=x)
-    return [interval, Mark("points", x, [held.predicted.value], name, labels=[f"predicted: {held.predicted.value:.4f}"])]
+    return [
+        interval,
+        Mark("points", x, [held.predicted.value], name, labels=[f"predicted: {held.predicted.value:.4f}"]),
+    ]
 
 
 def grouped(points: Sequence[Point], name: str) -> list[list[Point]]:

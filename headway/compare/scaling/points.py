@@ -64,8 +64,15 @@ def find_runs(names: Iterable[str]) -> list[Path]:
 
 def read_points(folders: Sequence[Path]) -> Points:
     """Open every run, refuse what cannot be compared, and measure."""
-    unfinished = [f"`{folder}`" for folder in folders if finished(folder) is None or not (folder / "scores.json").exists()]
-    raise_all(unfinished, RunError, "these runs are not finished", "`headway train --resume RUN` finishes one, or leave them out.")
+    unfinished = [
+        f"`{folder}`" for folder in folders if finished(folder) is None or not (folder / "scores.json").exists()
+    ]
+    raise_all(
+        unfinished,
+        RunError,
+        "these runs are not finished",
+        "`headway train --resume RUN` finishes one, or leave them out.",
+    )
     if len(folders) < FEWEST:
         raise UsageError(f"{len(folders)} runs are too few for a scaling law, which needs at least {FEWEST}", MAKE)
     several = [f"`{folder}`" for folder in folders if (folder / MEMBERS).is_dir()]
@@ -78,10 +85,14 @@ def read_points(folders: Sequence[Path]) -> Points:
         kinds.setdefault(loss_of(run)[1], run.folder)
     if len(kinds) > 1:
         found = "; ".join(f"`{folder}`: {kind}" for kind, folder in kinds.items())
-        raise UsageError(f"the losses of the runs are not of one kind: {found}", "bring runs whose held-out part is the same.")
+        raise UsageError(
+            f"the losses of the runs are not of one kind: {found}", "bring runs whose held-out part is the same."
+        )
     points = sorted((measure(run) for run in runs), key=lambda point: point.flops)
     if count_distinct(p.parameters for p in points) < 2:
-        raise UsageError(f"all runs have one size, {points[0].parameters:,} parameters", f"a law needs different sizes; {MAKE}")
+        raise UsageError(
+            f"all runs have one size, {points[0].parameters:,} parameters", f"a law needs different sizes; {MAKE}"
+        )
     return Points(tuple(points), first.plan.task, first.task.unit, next(iter(kinds)))
 
 
@@ -89,10 +100,14 @@ def refuse_unlike(first: Run, run: Run) -> None:
     """Raise if a run differs from the first in more than size and length."""
     pair = f"`{first.folder}` and `{run.folder}`"
     if run.plan.task != first.plan.task:
-        raise UsageError(f"{pair} are of different tasks: {first.plan.task}, {run.plan.task}", "bring runs of one task.")
+        raise UsageError(
+            f"{pair} are of different tasks: {first.plan.task}, {run.plan.task}", "bring runs of one task."
+        )
     parts = [name for name, mark in first.plan.fingerprint.items() if run.plan.fingerprint.get(name) != mark]
     if parts:
-        raise UsageError(f"{pair} were trained on different data: {list_names(parts)} differs", "bring runs on the same data.")
+        raise UsageError(
+            f"{pair} were trained on different data: {list_names(parts)} differs", "bring runs on the same data."
+        )
     options = [{k: v for k, v in to_json(one.plan.data).items() if k not in one.task.files} for one in (first, run)]
     hint = "then their losses are not in one unit; bring runs with the same options."
     raise_all(difference(*options), UsageError, f"{pair} read the data in different ways", hint)
@@ -111,7 +126,9 @@ def measure(run: Run) -> Point:
     kinds = roles(run.model)
     tables = sum(p.numel() for name, p in run.model.named_parameters() if kinds[name] == "table")
     kept = state.best_step / state.step if state.validations else 1.0
-    return Point(str(run.folder), run.plan.model.name, run.parameters, tables, units, run_cost(run).training * units, loss, kept)
+    return Point(
+        str(run.folder), run.plan.model.name, run.parameters, tables, units, run_cost(run).training * units, loss, kept
+    )
 
 
 def loss_of(run: Run) -> tuple[float, str]:
@@ -120,8 +137,14 @@ def loss_of(run: Run) -> tuple[float, str]:
     for figure in falling:
         for score in run.scores:
             if score.name in (figure.name, figure.unit):
-                return score.value, f"{score.name}, {score.part}" + (f" of {score.signature}" if score.signature else "")
-        validated = [record.validation for record in run.metrics if record.validation and figure.name in record.validation.figures]
+                return score.value, f"{score.name}, {score.part}" + (
+                    f" of {score.signature}" if score.signature else ""
+                )
+        validated = [
+            record.validation
+            for record in run.metrics
+            if record.validation and figure.name in record.validation.figures
+        ]
         if validated:
             return max(validated, key=lambda v: v.score).figures[figure.name], f"{figure.name}, validation"
     raise UsageError(f"`{run.folder}` has no held-out loss", "bring runs of a task that reports one.")

@@ -35,7 +35,17 @@ def run_table(found: Scaling) -> Table:
     rows = []
     for p, distance in zip(found.points.each, found.distances, strict=True):
         name = Path(p.folder).name
-        rows.append([name, f"{p.parameters:,}", short(p.units), short(p.flops), f"{p.loss:.4f}", f"{p.loss / (1 + distance):.4f}", f"{distance:+.1%}"])
+        rows.append(
+            [
+                name,
+                f"{p.parameters:,}",
+                short(p.units),
+                short(p.flops),
+                f"{p.loss:.4f}",
+                f"{p.loss / (1 + distance):.4f}",
+                f"{distance:+.1%}",
+            ]
+        )
     return ["run", "parameters", found.points.unit, "FLOPs", "loss", "of the law", "distance"], rows
 
 
@@ -75,30 +85,44 @@ def notes(found: Scaling, predictions: list[Prediction]) -> list[str]:
     text = [f"{p.about}: {warning}" for p in predictions for warning in p.warnings]
     for p in predictions:
         if p.best_size:
-            text.append(f"{p.about}: the best size is between {short(p.best_size.low)} and {short(p.best_size.high)} parameters (90 % interval)")
+            text.append(
+                f"{p.about}: the best size is between {short(p.best_size.low)} and {short(p.best_size.high)} parameters (90 % interval)"
+            )
     if found.irreducible.low < 0.01 * found.irreducible.high or found.irreducible.value < 0.01 * found.largest.loss:
         text.append("E is not determined by these runs: they are too far from the least possible loss")
     for variable in found.undetermined():
-        text.append(f"{VARIABLES[variable]} is not determined by these runs: train more, of sizes and lengths that differ more")
+        text.append(
+            f"{VARIABLES[variable]} is not determined by these runs: train more, of sizes and lengths that differ more"
+        )
     if found.held_back and not found.held_back.predicted.holds(found.held_back.measured):
         text.append("the law missed the largest run, so its intervals are too narrow for larger ones")
     early = [p for p in each if p.kept < EARLY]
     if early:
-        runs = "; ".join(f"`{Path(p.folder).name}` at {p.kept:.0%}" for p in early[:4]) + (" ..." if len(early) > 4 else "")
+        runs = "; ".join(f"`{Path(p.folder).name}` at {p.kept:.0%}" for p in early[:4]) + (
+            " ..." if len(early) > 4 else ""
+        )
         some = f"{count_noun(len(early), 'run')} had the best weights before the end of training ({runs})"
         text.append(f"{some}: more {unit} of the same data would not help there, which the law does not know")
     models = sorted({p.model for p in each})
     if len(models) > 1:
         text.append(f"the runs are of different models ({', '.join(models)}): a law describes one kind of model")
-    text.append(f"the runs lie {typical:.1%} from the law (root mean square); parameters include embeddings, {min(shares):.0%} to {max(shares):.0%} of them")
-    return text
+    embeddings = f"parameters include embeddings, {min(shares):.0%} to {max(shares):.0%} of them"
+    return [*text, f"the runs lie {typical:.1%} from the law (root mean square); {embeddings}"]
 
 
 def terminal_text(found: Scaling, predictions: list[Prediction]) -> str:
     equation = EQUATIONS[found.variables]
     head = f"{len(found.points.each)} runs of {found.points.task}; loss: {found.points.loss}"
-    tables = [lines(run_table(found)), [equation, *lines(law_table(found))], lines(next_table(predictions, found.points.unit))]
-    remarks = [line for note in notes(found, predictions) for line in wrap(note, WIDTH, initial_indent="- ", subsequent_indent="  ")]
+    tables = [
+        lines(run_table(found)),
+        [equation, *lines(law_table(found))],
+        lines(next_table(predictions, found.points.unit)),
+    ]
+    remarks = [
+        line
+        for note in notes(found, predictions)
+        for line in wrap(note, WIDTH, initial_indent="- ", subsequent_indent="  ")
+    ]
     parts = [[head], *tables, wrap(held_back_text(found), WIDTH), remarks]
     return "\n\n".join("\n".join(part) for part in parts)
 
