@@ -92,13 +92,14 @@ def test_a_killed_sweep_goes_on_in_the_middle_of_a_run(swept: Path, text: Path, 
 
     out = tmp_path / "cut"
     monkeypatch.setattr(Loop, "run", killed_in_the_second)
-    assert sweep(text, out) == 130
+    few = ["--parameters", "1.5k,4k", "--lengths", "1280,2560"]
+    assert sweep(text, out, *few) == 130
     done = sorted(path.parent.name for path in out.glob("*/outcome.json"))
     times = {name: (out / name / "outcome.json").stat().st_mtime_ns for name in done}
     assert len(done) == 1 and len(list(out.glob("*/checkpoint.safetensors"))) == 2
-    assert sweep(text, out) == 0
-    assert len(steps) == 10 and {(out / name / "outcome.json").stat().st_mtime_ns for name in done} == set(times.values())
-    for folder in swept.glob("width*"):  # the loss of a run that was continued is that of a run that was not
+    assert sweep(text, out, *few) == 0
+    assert len(steps) == 5 and steps[2] == 7 and {(out / name / "outcome.json").stat().st_mtime_ns for name in done} == set(times.values())
+    for folder in (swept / path.parent.name for path in out.glob("*/outcome.json")):  # the loss of a run that was continued is that of a run that was not
         one, other = Run(folder), Run(out / folder.name)
         assert all(torch.equal(a, b) for a, b in zip(one.model.parameters(), other.model.parameters(), strict=True))
 

@@ -66,6 +66,13 @@ def test_one_run_that_is_far_off_moves_little() -> None:
     assert fit_law(GRID, spoiled)(GRID[-1]) == pytest.approx(float(fit_law(GRID, loss)(GRID[-1])), rel=0.02)
 
 
+def test_draws_with_fewer_runs_than_coefficients_have_an_answer() -> None:
+    few = GRID[:8]
+    loss = noisy(0.1, 0, few)
+    laws = bootstrap(fit_law(few, loss), few, loss, 500, 0).laws
+    assert np.isfinite(laws(2 * few[-1])).all() and (laws.exponents > 0).all()
+
+
 @pytest.mark.slow
 def test_intervals_cover_the_truth_in_85_of_100_sets() -> None:
     hits = np.zeros(4)

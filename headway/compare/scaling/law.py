@@ -117,8 +117,8 @@ def minimise(
     value, gradient, curvature = objective(theta, z, wanted, counts)
     damping, active = np.full(len(theta), 1e-2), np.arange(len(theta))
     for _ in range(STEPS):
-        diagonal = curvature[active][:, range(p), range(p)] + 1e-9
-        system = curvature[active] + np.eye(p) * (damping[active, None] * diagonal)[:, None]
+        diagonal = damping[active, None] * curvature[active][:, range(p), range(p)]
+        system = curvature[active] + np.eye(p) * (diagonal + 1e-9)[:, None]  # fewer runs than coefficients: singular without
         tried = np.clip(theta[active] - np.linalg.solve(system, gradient[active, :, None])[..., 0], *bounds)
         new = objective(tried, z, wanted, counts[active])
         fall = value[active] - new[0]
