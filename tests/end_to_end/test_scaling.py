@@ -54,7 +54,7 @@ def swept(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_sweep_is_runs_of_every_size_and_length_and_their_law(swept: Path) -> None:
     found = read_points(find_runs([str(swept)]))
-    assert len(found.each) == 9 and found.unit == "tokens" and found.loss.startswith("nats per token, test")
+    assert len(found.each) == 9 and found.unit == "tokens" and found.loss.startswith("nats per token, validation of")
     assert count_distinct(p.parameters for p in found.each) == count_distinct(p.units for p in found.each) == 3
     assert {p.units for p in found.each} == {1280, 2560, 5120}
     last = found.each[-1]

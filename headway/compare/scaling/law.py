@@ -74,7 +74,8 @@ def bootstrap(law: Law, x: Float[np.ndarray, "n k"], loss: Float[np.ndarray, "n"
     A draw that leaves too few values of a variable to determine the law is made again.
     """
     z, centre = centred(x)
-    generator, counts = np.random.default_rng(seed), []
+    generator = np.random.default_rng(seed)
+    counts: list[np.ndarray] = []
     while len(counts) < times:
         drawn = generator.integers(len(loss), size=len(loss))
         if min(len(np.unique(column)) for column in x[drawn].T) >= LEVELS:
