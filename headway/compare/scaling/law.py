@@ -119,7 +119,7 @@ def minimise(
     damping, active = np.full(len(theta), 1e-2), np.arange(len(theta))
     for _ in range(STEPS):
         diagonal = damping[active, None] * curvature[active][:, range(p), range(p)]
-        system = curvature[active] + np.eye(p) * (diagonal + 1e-9)[:, None]  # fewer runs than coefficients: singular without
+        system = curvature[active] + np.eye(p) * (diagonal + 1e-9)[:, None]  # never singular
         tried = np.clip(theta[active] - np.linalg.solve(system, gradient[active, :, None])[..., 0], *bounds)
         new = objective(tried, z, wanted, counts[active])
         fall = value[active] - new[0]
