@@ -108,9 +108,9 @@ def refuse_unlike(first: Run, run: Run) -> None:
         raise UsageError(
             f"{pair} were trained on different data: {list_names(parts)} differs", "bring runs on the same data."
         )
-    options = [{k: v for k, v in to_json(one.plan.data).items() if k not in one.task.files} for one in (first, run)]
+    before, now = ({k: v for k, v in to_json(one.plan.data).items() if k not in one.task.files} for one in (first, run))
     hint = "then their losses are not in one unit; bring runs with the same options."
-    raise_all(difference(*options), UsageError, f"{pair} read the data in different ways", hint)
+    raise_all(difference(before, now), UsageError, f"{pair} read the data in different ways", hint)
 
 
 def measure(run: Run) -> Point:
