@@ -34,7 +34,7 @@ def to_json(value: Any) -> Any:
         return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
-    return dict(value) if isinstance(value, dict) else value
+    return {key: to_json(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def from_json(

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import math
 from collections.abc import Sequence
 from functools import singledispatch
 
@@ -56,8 +57,8 @@ def draw_plot(plot: Plot) -> str:
 class Frame:
     """Where a value stands on the drawing."""
 
-    def __init__(self, x: tuple[float, float], y: tuple[float, float], margins: tuple[int, int, int, int]) -> None:
-        self.x, self.y = x, y
+    def __init__(self, x: tuple[float, float], y: tuple[float, float], margins: tuple[int, int, int, int], log: bool) -> None:
+        self.x, self.y, self.log = x, y, log  # of a logarithmic axis `x` are the logarithms
         self.left, self.right, self.top, self.bottom = margins
 
     @classmethod
@@ -65,6 +66,7 @@ class Frame:
         """Round numbers around all values; on a drawing of equal units the shorter side gets more room."""
         xs = np.concatenate([np.asarray(v, dtype=float) for m in plot.marks for v in (m.x, m.x_end)])
         ys = np.concatenate([np.asarray(v, dtype=float) for m in plot.marks for v in (m.y, m.high)])
+        xs = np.log10(xs) if plot.log else xs
         xs, ys = xs[np.isfinite(xs)], ys[np.isfinite(ys)]
         if not len(xs) or not len(ys):
             xs = ys = np.array([0.0, 1.0])
@@ -76,7 +78,7 @@ class Frame:
             wide = (float(xs.min()), float(xs.max())) if xs.min() < xs.max() else (across[0], across[-1])
             low, high = wide, (up[0], up[-1])
             margins = (LEFT, RIGHT, TOP, BOTTOM)
-        frame = cls(widened(low), widened(high), margins)
+        frame = cls(widened(low), widened(high), margins, plot.log)
         if plot.equal:
             unit = max((frame.x[1] - frame.x[0]) / frame.width, (frame.y[1] - frame.y[0]) / frame.height)
             frame.x, frame.y = stretched(frame.x, unit * frame.width), stretched(frame.y, unit * frame.height)
@@ -91,6 +93,9 @@ class Frame:
         return HEIGHT - self.top - self.bottom
 
     def at(self, x: float, y: float) -> tuple[float, float]:
+        return self.place(math.log10(x) if self.log else x, y)
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
         across = self.left + (x - self.x[0]) / (self.x[1] - self.x[0]) * self.width
         down = HEIGHT - self.bottom - (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
         return round(across, 1), round(down, 1)
@@ -98,16 +103,25 @@ class Frame:
     def axes(self, plot: Plot) -> list[str]:
         parts = []
         for y in (t for t in ticks(*self.y) if self.y[0] - 1e-9 <= t <= self.y[1] + 1e-9):
-            down = self.at(self.x[0], y)[1]
+            down = self.place(self.x[0], y)[1]
             parts.append(f'<line x1="{self.left}" x2="{WIDTH - self.right}" y1="{down}" y2="{down}"/>')
             parts.append(f'<text class="y" x="{self.left - 6}" y="{down + 4}">{number(y)}</text>')
-        for x in (t for t in ticks(*self.x) if self.x[0] - 1e-9 <= t <= self.x[1] + 1e-9):
-            parts.append(f'<text x="{self.at(x, 0)[0]}" y="{HEIGHT - self.bottom + 16}">{number(x)}</text>')
+        for x, text in self.labels():
+            parts.append(f'<text x="{self.place(x, 0)[0]}" y="{HEIGHT - self.bottom + 16}">{text}</text>')
         middle = self.left + self.width / 2
         parts.append(f'<text x="{middle}" y="{HEIGHT - 8}">{escape(plot.x_label)}</text>')
         up = self.top + self.height / 2
         parts.append(f'<text transform="translate(12 {up}) rotate(-90)">{escape(plot.y_label)}</text>')
         return parts
+
+    def labels(self) -> list[tuple[float, str]]:
+        """The numbers below the x axis: round ones, or 1, 2 and 5 times the powers of ten, the latter alone where these are many."""
+        if not self.log:
+            return [(t, number(t)) for t in ticks(*self.x) if self.x[0] - 1e-9 <= t <= self.x[1] + 1e-9]
+        several = (1, 2, 5) if self.x[1] - self.x[0] < 2 else (1,)
+        powers = range(math.floor(self.x[0]), math.ceil(self.x[1]) + 1)
+        found = [(power + math.log10(digit), f"{digit:g}e{power}") for power in powers for digit in several]
+        return [(t, text) for t, text in found if self.x[0] - 1e-9 <= t <= self.x[1] + 1e-9]
 
     def shape(self, mark: Mark) -> str:
         points = [self.at(x, y) for x, y in zip(mark.x, mark.y, strict=True) if np.isfinite(x) and np.isfinite(y)]

@@ -1,6 +1,7 @@
 """The options of a task on the command line, for the verbs that train: budget, device, the task's data, the fields of `Training`."""
 
 import argparse
+from collections.abc import Sequence
 
 from headway.core.config import Value
 from headway.core.entries import Entry, Option, options_of
@@ -18,11 +19,13 @@ def asked_tasks(words: list[str]) -> dict[str, Entry]:
     return entries if asked is None or asked in entries else entries | {asked: find_task(asked)}
 
 
-def add_task_options(p: argparse.ArgumentParser, entry: Entry) -> None:
-    budget = p.add_mutually_exclusive_group()
-    budget.add_argument("--minutes", metavar="M", help="train about this long (default 10)")
-    budget.add_argument("--steps", metavar="N", help="or this many steps")
-    budget.add_argument("--epochs", metavar="E", help="or this often through the data")
+def add_task_options(p: argparse.ArgumentParser, entry: Entry, settled: Sequence[str] = ()) -> None:
+    """What a person may choose. The fields of `Training` that the verb settles itself are not offered."""
+    if not set(BUDGETS) & set(settled):
+        budget = p.add_mutually_exclusive_group()
+        budget.add_argument("--minutes", metavar="M", help="train about this long (default 10)")
+        budget.add_argument("--steps", metavar="N", help="or this many steps")
+        budget.add_argument("--epochs", metavar="E", help="or this often through the data")
     p.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
     about = "float32, bfloat16, or auto: the faster one here (default float32)"
     p.add_argument("--precision", default="float32", metavar="KIND", choices=PRECISIONS, help=about)
@@ -32,7 +35,7 @@ def add_task_options(p: argparse.ArgumentParser, entry: Entry) -> None:
     if entry.room != "recipes":
         add_options(p.add_argument_group("data"), entry.options, entry.facts.get("files") or ())
     group = p.add_argument_group("training options")
-    add_options(group, [o for o in training_options() if o.name not in BUDGETS], prefix="training.")
+    add_options(group, [o for o in training_options() if o.name not in (*BUDGETS, *settled)], prefix="training.")
 
 
 def training_options() -> tuple[Option, ...]:

@@ -215,3 +215,9 @@ def test_messages() -> None:
     assert str(caught.value).startswith("title:\n  - 0\n  - 1\n") and str(caught.value).endswith(
         "\n  - 19\n  - ... and 10 more"
     )
+
+
+def test_json_has_no_tuples() -> None:
+    """What is written and read again is equal to what was written: a tuple among a model's options kept runs from being resumed."""
+    value = to_json(Choice("mlp", {"widths": (256, 128), "more": {"regions": (1, 2)}}))
+    assert value == json.loads(json.dumps(value)) and difference(json.loads(json.dumps(value)), value) == []

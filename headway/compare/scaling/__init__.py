@@ -1,0 +1,1 @@
+"""Scaling laws of a person's own runs."""
