@@ -39,7 +39,7 @@ from headway.tasks.uses import (
     Translated,
     Translates,
 )
-from headway.training.checkpoint import FILE, TrainState, read_header
+from headway.training.checkpoint import TrainState, find_checkpoint, read_header
 from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
 from headway.training.metrics import Metrics, Record
 from headway.training.plan import Plan, read_plan
@@ -110,7 +110,8 @@ class Run:
 
     def state(self) -> TrainState | None:
         """Where training stands, from the checkpoint if it is there."""
-        return read_header(self.folder / FILE)[0] if (self.folder / FILE).exists() else None
+        path = find_checkpoint(self.folder)
+        return read_header(path)[0] if path else None
 
     def kept(self) -> str:
         """Which weights these are."""

@@ -25,7 +25,7 @@ from headway.training.plan import read_plan
 from headway.training.processes import ALONE, Processes
 from headway.training.progress import Progress
 
-OWN = ("checkpoint.safetensors", "metrics.jsonl", "report.html", "scores.json", WEIGHTS, "recipe.json", "plan.json")
+OWN = ("checkpoint*", "metrics.jsonl", "report.html", "scores.json", WEIGHTS, "recipe.json", "plan.json")
 OWN_FILES = shutil.ignore_patterns(*OWN, ".lock", "*.part")  # of each member; the rest is the same for all
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from headway.core.seeds import derive
@@ -34,8 +34,10 @@ class LossOf(nn.Module, Generic[B]):
         super().__init__()
         self.model, self.loss = model, loss
 
-    def forward(self, batch: B) -> Loss:
-        return self.loss(self.model, batch)
+    def forward(self, batch: B) -> tuple[Tensor, Tensor, int]:
+        """The parts of the loss; torch looks for tensors in tuples."""
+        found = self.loss(self.model, batch)
+        return found.total, found.plain, found.count
 
 
 class Gradients(Generic[B]):
@@ -56,7 +58,7 @@ class Gradients(Generic[B]):
     ) -> None:
         self.model, self.batches, self.seed, self.precision = model, batches, seed, precision
         self.device = next(model.parameters()).device
-        self.compute: Callable[[B], Loss] = LossOf(model, loss)
+        self.compute: nn.Module = LossOf(model, loss)
 
     def of(self, step: int, accumulate: int) -> tuple[float, int]:
         """Leave the gradients of step n in the parameters; returns the mean loss and what it is a mean over."""
@@ -69,6 +71,7 @@ class Gradients(Generic[B]):
                 found.total.backward()  # divided below, when the number of units is known
             losses.append(found)
             units += found.count
+        units = max(1, units)  # pictures without objects count none
         if accumulate > 1:
             self.divide(units)
         else:
@@ -77,7 +80,7 @@ class Gradients(Generic[B]):
 
     def loss(self, batch: B) -> Loss:
         with autocast(self.device, self.precision):
-            return self.compute(moved(batch, self.device))
+            return Loss(*self.compute(moved(batch, self.device)))
 
     def divide(self, by: float) -> None:
         torch._foreach_div_([p.grad for p in self.model.parameters() if p.grad is not None], float(by))
@@ -97,12 +100,13 @@ class SharedGradients(Gradients[B]):
     ) -> None:
         super().__init__(model, batches, loss, seed, precision)
         self.processes = processes
-        # Some models have parameters that a task does not use; looking for them costs little, and torch would rather be told.
+        self.compute = self.wrapped(LossOf(model, loss))
+
+    def wrapped(self, computed: LossOf[B]) -> nn.Module:
+        """The computation with the exchange of gradients around it."""
+        # Some models have parameters that a task does not use. To look for them costs little; torch warns if there are none.
         warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
-        self.together = DistributedDataParallel(
-            LossOf(model, loss), find_unused_parameters=True, broadcast_buffers=False
-        )
-        self.compute = self.together
+        return DistributedDataParallel(computed, find_unused_parameters=True, forward_sync_buffers=False)
 
     def of(self, step: int, accumulate: int) -> tuple[float, int]:
         p = self.processes
@@ -122,5 +126,6 @@ class SharedGradients(Gradients[B]):
         return plain / units, units
 
     def _sum_up(self, last: bool) -> contextlib.AbstractContextManager[object]:
-        """Gradients are exchanged once for each step, in its last backward pass."""
-        return contextlib.nullcontext() if last else self.together.no_sync()
+        """Gradients are exchanged once for each step, in its last backward pass; parts of them in every one, to keep no more than that."""
+        wait = isinstance(self.compute, DistributedDataParallel) and not last
+        return self.compute.no_sync() if wait else contextlib.nullcontext()  # type: ignore[operator]

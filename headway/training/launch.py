@@ -82,9 +82,9 @@ def note_verdict(code: int) -> None:
 
 
 @contextlib.contextmanager
-def joined() -> Iterator[Processes]:
+def joined(sharded: bool) -> Iterator[Processes]:
     """The processes that train together, from meeting to parting. An error that all have is reported by process 0 alone."""
-    processes = join()
+    processes = join(sharded)
     try:
         yield processes
     except HeadwayError:

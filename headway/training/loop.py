@@ -5,6 +5,7 @@ was killed and resumed at any step therefore ends with the same bits as one that
 a comparison of mixers (`compare/`) and the benchmarks; without a folder nothing is written.
 """
 
+import copy
 import dataclasses
 import math
 import signal
@@ -22,7 +23,7 @@ from headway.core.files import write_tensors
 from headway.models.weights import saved_tensors
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.task import Batches, Figure, Loss, Validation
-from headway.training.checkpoint import FILE, TrainState, load_checkpoint, save_checkpoint
+from headway.training.checkpoint import TrainState, find_checkpoint, load_checkpoint, save_checkpoint, save_together
 from headway.training.gradients import Gradients, SharedGradients
 from headway.training.learner import Learner
 from headway.training.metrics import Metrics, Record, Validated
@@ -72,12 +73,17 @@ class Loop(Generic[B]):
         self.batches, self.settings, self.processes = batches, settings, processes
         self.folder, self.validate, self.plan = folder, validate, plan
         self.figures, self.columns = figures, columns
-        self.learner = Learner(model, settings)
-        self.engine: Gradients[B] = (
-            Gradients(model, batches, loss, seed, precision)
-            if processes.world == 1
-            else SharedGradients(model, batches, loss, seed, precision, processes)
-        )
+        given = (model, batches, loss, seed, precision)
+        self.engine: Gradients[B]
+        if processes.sharded:
+            from headway.training.sharding import ShardedGradients, ShardedLearner  # heavy, and seldom needed
+
+            whole = copy.deepcopy(model)
+            self.engine = ShardedGradients(*given, processes)
+            self.learner: Learner = ShardedLearner(model, settings, whole)
+        else:
+            self.engine = SharedGradients(*given, processes) if processes.world > 1 else Gradients(*given)
+            self.learner = Learner(model, settings)
         self.state = TrainState(total=settings.steps)
         self.metrics = Metrics(folder) if folder and processes.first else None
         self.interrupted = False
@@ -136,7 +142,7 @@ class Loop(Generic[B]):
         return not self.interrupted
 
     def _begin(self, progress: Progress) -> None:
-        if self.folder and self.processes.agree((self.folder / FILE).exists()):
+        if self.folder and self.processes.agree(find_checkpoint(self.folder) is not None):
             self.state = load_checkpoint(self.folder, self.learner)
             progress.say(f"continuing at step {self.state.step:,} of {self.state.total:,}")
         elif self.folder:
@@ -203,7 +209,8 @@ class Loop(Generic[B]):
     def _validate(self, progress: Progress) -> None:
         if self.validate is None:
             return
-        found = self.validate(self.learner.average) if self.processes.first else Validation({}, 0.0)
+        average = self.learner.whole_average()
+        found = self.validate(average) if self.processes.first else Validation({}, 0.0)
         score = self.processes.agree(found.score)
         if not math.isfinite(score):
             self._roll_back(progress, f"a validation score of {score}")
@@ -266,10 +273,13 @@ class Loop(Generic[B]):
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _save(self) -> None:
-        if self.folder and self.processes.first:
+        if self.folder and self.processes.world > 1:
+            save_together(self.folder, self.learner, self.state, self.plan, self.processes)
+        elif self.folder:
             save_checkpoint(self.folder, self.learner, self.state, self.plan)
         self.unsaved = False
 
     def _save_weights(self) -> None:
+        average = self.learner.whole_average()
         if self.folder and self.processes.first:
-            write_tensors(self.folder / WEIGHTS, saved_tensors(self.learner.average))
+            write_tensors(self.folder / WEIGHTS, saved_tensors(average))

@@ -28,6 +28,7 @@ class Processes:
 
     rank: int = 0  # the number of this one
     world: int = 1  # how many there are
+    sharded: bool = False  # each keeps a part of the model (`sharding.py`) instead of all of it
 
     @property
     def first(self) -> bool:
@@ -91,14 +92,14 @@ def restarts() -> int:
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
 
 
-def join() -> Processes:
+def join(sharded: bool = False) -> Processes:
     """Meet the other processes, if torch started this one with others."""
     if world_size() == 1:
         return ALONE
     if not dist.is_initialized():
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
         dist.init_process_group(backend, timeout=LONGEST)
-    return Processes(dist.get_rank(), dist.get_world_size())
+    return Processes(dist.get_rank(), dist.get_world_size(), sharded)
 
 
 def leave() -> None:

@@ -5,7 +5,7 @@ doctor.json              what the doctor found in the data
 held_out/                the parts that the scores are of, as the task keeps them
 tokenizer.json ...       what the task learned of its data: vocabulary, label names
 plan.json                every choice made, and the fingerprint of the data
-checkpoint.safetensors   everything needed to continue
+checkpoint.safetensors   everything needed to continue (several processes: checkpoint.json and checkpoint_parts/)
 weights.safetensors      the best weights so far: what `translate` and its like use
 metrics.jsonl            the curves
 scores.json, report.html what came out, to read and to look at
@@ -31,7 +31,7 @@ from headway.tasks.names import data_class, read_task_name, task_class
 from headway.tasks.recipe import Recipe, read_recipe
 from headway.tasks.task import Corpus, errors_of
 from headway.training import plan as planning
-from headway.training.checkpoint import FILE, finished, read_header
+from headway.training.checkpoint import FILE, find_checkpoint, finished, read_header
 from headway.training.ensemble import require_ensemble, train_members
 from headway.training.processes import ALONE, Processes
 from headway.training.progress import Progress
@@ -80,7 +80,8 @@ def _worth_keeping(out: Path) -> bool:
     if (out / WEIGHTS).exists() or any(_worth_keeping(member) for member in (out / MEMBERS).glob("*")):
         return True
     try:
-        return (out / FILE).exists() and read_header(out / FILE)[0].step > 0
+        path = find_checkpoint(out)
+        return path is not None and read_header(path)[0].step > 0
     except RunError:
         return True
 
@@ -121,7 +122,8 @@ def resume(out: Path, progress: Progress | None = None, processes: Processes = A
     value = read_json(out / "recipe.json")
     data = data_class(read_task_name(out))
     with locked(out):
-        planned, checkpoint, weights = ((out / name).exists() for name in ("plan.json", FILE, WEIGHTS))
+        planned, weights = ((out / name).exists() for name in ("plan.json", WEIGHTS))
+        checkpoint = find_checkpoint(out) is not None
         if planned and weights and not checkpoint and not (out / MEMBERS).is_dir():
             hint = f"it can be used as it is; `headway train TASK --from {out} ... --out NEW` trains on."
             raise RunError(f"`{out / FILE}` is missing, so the run cannot be continued", hint)

@@ -24,7 +24,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.task import AnyTask, Corpus
 from headway.training import plan as planning
 from headway.training.base_run import chosen_model, keep_base, take_weights
-from headway.training.checkpoint import FILE, read_header
+from headway.training.checkpoint import find_checkpoint, read_header
 from headway.training.loop import Loop
 from headway.training.plan import Plan, read_plan
 from headway.training.precision import choose_precision
@@ -61,7 +61,7 @@ def continued_loop(
     machine.prepare(max(1, plan.threads // processes.world))
     task = kind.load(plan.data, out)
     model = _built(plan, task.sizes)
-    if plan.start and not (out / FILE).exists():  # killed before its first checkpoint
+    if plan.start and find_checkpoint(out) is None:  # killed before its first checkpoint
         take_weights(model, open_base(Path(plan.start)), progress)
     return _loop(task, plan, corpus, out, model, processes)
 
@@ -141,8 +141,9 @@ def _seconds_per_step(loop: Loop[object], minutes: float, progress: Progress, be
     progress.say("measuring the speed of this machine ...")
     times = loop.timed_steps(min(20.0, 1.8 * minutes))
     start = time.monotonic()
+    average = loop.learner.whole_average()
     if loop.validate and loop.processes.first:
-        loop.validate(loop.learner.average)
+        loop.validate(average)
     once = 0.5 * (time.monotonic() - start)  # an untrained model writes to the limit: more than validations will cost
     return loop.processes.agree(planning.seconds_per_step(times, minutes, time.monotonic() - began, once))
 
@@ -153,8 +154,8 @@ def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpus, 
     for name in ("device", "precision", "ensemble", "split"):  # another split shows in the fingerprint of the data
         wanted.pop(name), settled.pop(name, None)
     changes = ["recipe: " + line for line in difference(_only(wanted, settled), wanted)]
-    if (out / FILE).exists():
-        changes += ["plan: " + line for line in difference(read_header(out / FILE)[1], plan.to_json())]
+    if path := find_checkpoint(out):
+        changes += ["plan: " + line for line in difference(read_header(path)[1], plan.to_json())]
     for name, mark in corpus.fingerprint.items():
         if plan.fingerprint.get(name) != mark:
             changes.append(f"the {name} data is not what the run began with: {plan.fingerprint.get(name)} -> {mark}")

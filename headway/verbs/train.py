@@ -47,6 +47,8 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
 def _add_processes(p: argparse.ArgumentParser) -> None:
     about = "train with N processes that share each batch: the same result sooner (default 1; torchrun works as well)"
     p.add_argument("--processes", type=int, default=1, metavar="N", help=about)
+    about = "with several processes: each keeps a part of the weights and moments, for models that do not fit in one"
+    p.add_argument("--shard", action="store_true", help=about)
 
 
 def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
@@ -77,6 +79,8 @@ def run(a: argparse.Namespace) -> int:
     require_positive(a, "processes")
     if a.processes > 1 or "WORLD_SIZE" in os.environ:
         return _run_together(a)
+    if a.shard:
+        raise UsageError("`--shard` divides a model between several processes", "add `--processes 2` or more.")
     return _resume(a) if a.resume else _start(a)
 
 
@@ -91,7 +95,7 @@ def _run_together(a: argparse.Namespace) -> int:
         if not a.quiet and a.processes > cores():
             print(f"note: {a.processes} processes on {cores()} cores wait for each other")
         return launch(a.words, a.processes)
-    with joined() as processes:
+    with joined(a.shard) as processes:
         code = _resume(a, processes) if a.resume else _start(a, processes)
     if code:
         note_verdict(code)

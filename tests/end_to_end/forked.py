@@ -1,0 +1,42 @@
+"""Several processes of the command `headway` as torchrun starts them, but forked: torch is imported already, so they begin at once."""
+
+import multiprocessing
+import os
+import socket
+import sys
+from pathlib import Path
+
+from headway.cli import main
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def _work(rank: int, count: int, port: int, words: list[str], folder: str) -> None:
+    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(count), "TORCHELASTIC_RUN_ID": "test"}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{folder}/{rank}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    sys.stdout, sys.stderr = (open(n, "w", encoding="utf-8", closefd=False) for n in (1, 2))  # noqa: SIM115
+    code = main(words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def run_together(count: int, words: list[str], folder: Path) -> tuple[list[int | None], list[str], list[str]]:
+    """The exit codes of all processes, and what each wrote to its output and to its errors (files in `folder`)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fork, port = multiprocessing.get_context("fork"), free_port()
+    started = [fork.Process(target=_work, args=(rank, count, port, words, str(folder))) for rank in range(count)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(240)
+        if process.is_alive():
+            process.kill()
+    texts = [[(folder / f"{r}.{name}").read_text() for r in range(count)] for name in ("out", "err")]
+    return [process.exitcode for process in started], *texts
