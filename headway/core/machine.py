@@ -44,6 +44,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def started_together() -> int:
+    """How many processes torchrun started together with this one, as it says in the environment; 1 without torchrun."""
+    return int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
+
+
 # -- memory ----------------------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ import torch
 import torch.distributed as dist
 
 from headway.core.errors import UsageError
+from headway.core.machine import started_together
 
 LONGEST = timedelta(hours=12)  # how long the others wait while process 0 validates; one that died is noticed at once
 T = TypeVar("T")
@@ -82,11 +83,6 @@ class Processes:
 ALONE = Processes()
 
 
-def world_size() -> int:
-    """How many processes torch started together with this one."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
 def restarts() -> int:
     """How often torch has started these processes again after one of them died."""
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
@@ -94,7 +90,7 @@ def restarts() -> int:
 
 def join(sharded: bool = False) -> Processes:
     """Meet the other processes, if torch started this one with others."""
-    if world_size() == 1:
+    if started_together() == 1:
         return ALONE
     if not dist.is_initialized():
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
@@ -109,8 +105,6 @@ def leave() -> None:
 
 
 def is_loss_of_peer(problem: BaseException) -> bool:
-    """Whether another process went away in the middle of a common operation."""
+    """Whether another process went away in the middle of a common operation: torch has no class for it, only words."""
     words = str(problem).lower()
-    return isinstance(problem, RuntimeError) and any(
-        w in words for w in ("gloo", "nccl", "connection", "peer", "broken pipe")
-    )
+    return any(word in words for word in ("gloo", "nccl", "by peer", "connection closed", "connection was", "broken pipe"))

@@ -19,7 +19,7 @@ from torch import Tensor
 from headway.core.errors import RunError
 from headway.core.files import disk_errors, read_json, write_json
 from headway.training.learner import Learner
-from headway.training.processes import Processes
+from headway.training.processes import Processes, is_loss_of_peer
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.metadata import TensorStorageMetadata
@@ -36,7 +36,11 @@ def write_shared(folder: Path, learner: Learner, header: dict[str, object], proc
     with disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
         writer = dcp.HuggingFaceStorageWriter(str(place), save_distributed=True)
-        dcp.save(dict(learner.tensors()), storage_writer=writer)
+        try:
+            dcp.save(dict(learner.tensors()), storage_writer=writer)
+        except dcp.api.CheckpointException as problem:
+            full = [found for found, _ in problem.failures.values() if isinstance(found, OSError)]
+            raise full[0] if full else RuntimeError(str(problem)) from problem
     if processes.first:
         write_json(folder / POINTER, {"parts": place.name, **header})
         for other in (folder / PARTS).iterdir():
@@ -62,6 +66,8 @@ def read_shared(path: Path, learner: Learner) -> dict[str, Tensor]:
         wanted = {name: _blank(name, about, mine) for name, about in stored.items()}
         dcp.load(wanted, storage_reader=reader, no_dist=not dist.is_initialized())
     except (OSError, ValueError, KeyError, RuntimeError, dcp.api.CheckpointException) as problem:
+        if is_loss_of_peer(problem):
+            raise
         raise RunError(
             f"`{path}` or its parts are damaged: {problem}", "restore them from a copy, or train again."
         ) from problem

@@ -2,13 +2,13 @@
 
 import argparse
 import dataclasses
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.core import registry
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
+from headway.core.machine import cores, started_together
 from headway.tasks.asking import ask, find_task, task_of
 from headway.tasks.folder import WEIGHTS, require_run, require_start
 from headway.verbs.options import add_options, require_positive
@@ -77,7 +77,7 @@ def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
 
 def run(a: argparse.Namespace) -> int:
     require_positive(a, "processes")
-    if a.processes > 1 or "WORLD_SIZE" in os.environ:
+    if a.processes > 1 or started_together() > 1:
         return _run_together(a)
     if a.shard:
         raise UsageError("`--shard` divides a model between several processes", "add `--processes 2` or more.")
@@ -86,7 +86,6 @@ def run(a: argparse.Namespace) -> int:
 
 def _run_together(a: argparse.Namespace) -> int:
     """One of several processes that train together, or the one that starts them."""
-    from headway.core.machine import cores
     from headway.training.launch import is_launched, joined, launch, note_verdict, verdict
 
     if (code := verdict()) is not None:
@@ -121,11 +120,14 @@ def _start(a: argparse.Namespace, processes: "Processes | None" = None) -> int:
         raise UsageError(
             "missing: `--out DIR`, where the run goes", f"for example `--out runs/{entry.name.partition(':')[0]}`."
         )
+    from headway.training.launch import RESTARTS
     from headway.training.processes import ALONE, restarts
     from headway.training.progress import Progress
     from headway.training.session import start
 
     processes = processes or ALONE
+    if restarts() and processes.first and not a.quiet:
+        print(f"a process ended: all were started again ({restarts()} of {RESTARTS} times)", flush=True)
     if restarts() and processes.agree((Path(a.out) / "recipe.json").exists()):
         return _continue(Path(a.out), a.quiet, processes)
     recipe = dataclasses.replace(asked.recipe(), ensemble=a.ensemble)
