@@ -10,7 +10,7 @@ the order of additions. Li et al. 2020, https://arxiv.org/abs/2006.15704.
 """
 
 import contextlib
-import warnings
+import copy
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -38,6 +38,10 @@ class LossOf(nn.Module, Generic[B]):
         """The parts of the loss; torch looks for tensors in tuples."""
         found = self.loss(self.model, batch)
         return found.total, found.plain, found.count
+
+    def trial(self) -> "LossOf[B]":
+        """The same with a copy of the model, to see what it computes."""
+        return LossOf(copy.deepcopy(self.model), self.loss).train()
 
 
 class Gradients(Generic[B]):
@@ -104,9 +108,14 @@ class SharedGradients(Gradients[B]):
 
     def wrapped(self, computed: LossOf[B]) -> nn.Module:
         """The computation with the exchange of gradients around it."""
-        # Some models have parameters that a task does not use. To look for them costs little; torch warns if there are none.
-        warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
-        return DistributedDataParallel(computed, find_unused_parameters=True, forward_sync_buffers=False)
+        unused = self.processes.sums([self._has_unused(computed)])[0] > 0
+        return DistributedDataParallel(computed, find_unused_parameters=unused, forward_sync_buffers=False)
+
+    def _has_unused(self, computed: LossOf[B]) -> bool:
+        """Whether there are parameters that the loss does not depend on: torch must look for them then, in every step."""
+        trial = computed.trial()
+        trial(moved(self.batches.largest(), self.device))[0].backward()
+        return any(p.grad is None for p in trial.parameters() if p.requires_grad)
 
     def of(self, step: int, accumulate: int) -> tuple[float, int]:
         p = self.processes

@@ -107,4 +107,6 @@ def leave() -> None:
 def is_loss_of_peer(problem: BaseException) -> bool:
     """Whether another process went away in the middle of a common operation: torch has no class for it, only words."""
     words = str(problem).lower()
-    return any(word in words for word in ("gloo", "nccl", "by peer", "connection closed", "connection was", "broken pipe"))
+    return any(
+        word in words for word in ("gloo", "nccl", "by peer", "connection closed", "connection was", "broken pipe")
+    )

@@ -7,7 +7,6 @@ Rajbhandari et al. 2020, https://arxiv.org/abs/1910.02054; Zhao et al. 2023, htt
 Process 0 also has the whole average, in the working memory of the CPU, to validate it and to write it down.
 """
 
-import copy
 from typing import TypeVar
 
 import torch
@@ -37,7 +36,7 @@ class ShardedGradients(SharedGradients[B]):
 
 def called_blocks(computed: LossOf[B], batch: B) -> list[nn.Module]:
     """The repeated parts of a model that compute by being called: a weight that is read in another way stays with the rest."""
-    trial = copy.deepcopy(computed).train()
+    trial = computed.trial()
     names = [
         f"{name}.{child}"
         for name, part in trial.named_modules()

@@ -9,6 +9,7 @@ process or all may be killed at any moment.
 """
 
 import shutil
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,9 @@ def read_shared(path: Path, learner: Learner) -> dict[str, Tensor]:
         stored = reader.read_metadata().state_dict_metadata
         mine = learner.tensors() | {f"optimizer/{n}": p for n, p in learner.model.named_parameters()}
         wanted = {name: _blank(name, about, mine) for name, about in stored.items()}
-        dcp.load(wanted, storage_reader=reader, no_dist=not dist.is_initialized())
+        with warnings.catch_warnings():  # that one process reads alone is what is meant
+            warnings.filterwarnings("ignore", "torch.distributed is disabled")
+            dcp.load(wanted, storage_reader=reader, no_dist=not dist.is_initialized())
     except (OSError, ValueError, KeyError, RuntimeError, dcp.api.CheckpointException) as problem:
         if is_loss_of_peer(problem):
             raise

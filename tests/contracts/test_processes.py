@@ -23,6 +23,7 @@ from headway.training.checkpoint import FILE, find_checkpoint, read_header
 from headway.training.loop import Loop
 from headway.training.plan import Settings
 from headway.training.processes import ALONE, Processes, join, leave
+from headway.training.sharding import DTensor  # with all of fully_shard: imported once, before the processes are forked
 from headway.training.shared_checkpoint import PARTS, POINTER
 from tests.forked import together
 
@@ -92,7 +93,10 @@ def train(folder: Path, count: int, sharded: bool = False, until: int = STEPS, *
     folder.mkdir(exist_ok=True)
 
     def work() -> None:
-        loop(folder, join(sharded) if count > 1 else ALONE, **options).run(until=lambda step: step == until)  # type: ignore[arg-type]
+        made = loop(folder, join(sharded) if count > 1 else ALONE, **options)  # type: ignore[arg-type]
+        kept = made.learner.tensors()["model/blocks.0.wide.weight"]
+        assert isinstance(kept, DTensor) == sharded and (not sharded or len(kept.to_local()) < len(kept)), "a part of the rows"
+        made.run(until=lambda step: step == until)
         leave()
 
     if count == 1:
