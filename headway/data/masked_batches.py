@@ -40,11 +40,15 @@ class MaskedBatch:
     segments: Int[Tensor, "b t"]
     wanted: Int[Tensor, "b t"]  # the true word where one is asked for, otherwise `UNASKED`
     elsewhere: Int[Tensor, "b"]  # 0 if the second segment follows the first, 1 if it is from another place
-    weight: float  # of a word that is asked for: examples per such word, so that words and examples count alike in a batch
+    weight: (
+        float  # of a word that is asked for: examples per such word, so that words and examples count alike in a batch
+    )
 
     def to(self, device: torch.device) -> "MaskedBatch":
-        tensors = (self.ids, self.keep, self.segments, self.wanted, self.elsewhere)
-        return MaskedBatch(*(tensor.to(device) for tensor in tensors), self.weight)
+        ids, keep, segments, wanted, elsewhere = (
+            tensor.to(device) for tensor in (self.ids, self.keep, self.segments, self.wanted, self.elsewhere)
+        )
+        return MaskedBatch(ids, keep, segments, wanted, elsewhere, self.weight)
 
 
 def mask_words(ids: Row, vocabulary: int, random: np.random.Generator) -> tuple[Row, Row]:

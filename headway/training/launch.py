@@ -39,6 +39,7 @@ def launch(words: Sequence[str], count: int) -> int:
 
     logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # what matters is reported by process 0
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() // count)))
+    os.environ.setdefault("TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "120")  # seconds from Ctrl-C until a process is killed
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # a machine without a network trains as well
     with tempfile.TemporaryDirectory() as folder:

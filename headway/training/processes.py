@@ -44,7 +44,9 @@ class Processes:
         size = torch.tensor([len(text)])
         dist.broadcast(size, 0)
         data = (
-            torch.frombuffer(bytearray(text), dtype=torch.uint8) if self.first else torch.empty(size, dtype=torch.uint8)
+            torch.frombuffer(bytearray(text), dtype=torch.uint8)
+            if self.first
+            else torch.empty(int(size), dtype=torch.uint8)
         )
         dist.broadcast(data, 0)
         return json.loads(bytes(data.tolist()))  # type: ignore[no-any-return]

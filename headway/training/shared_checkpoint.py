@@ -64,7 +64,7 @@ def read_shared(path: Path, learner: Learner) -> dict[str, Tensor]:
     try:
         stored = reader.read_metadata().state_dict_metadata
         mine = learner.tensors() | {f"optimizer/{n}": p for n, p in learner.model.named_parameters()}
-        wanted = {name: _blank(name, about, mine) for name, about in stored.items()}
+        wanted = {name: _blank(name, about, mine) for name, about in stored.items()}  # type: ignore[arg-type]
         with warnings.catch_warnings():  # that one process reads alone is what is meant
             warnings.filterwarnings("ignore", "torch.distributed is disabled")
             dcp.load(wanted, storage_reader=reader, no_dist=not dist.is_initialized())

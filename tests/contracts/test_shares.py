@@ -48,11 +48,11 @@ def test_windows_keep_what_lies_before_them() -> None:
 
 @pytest.mark.parametrize("pairs", [3, 4, 5])
 def test_pairs_of_responses_stay_together(pairs: int) -> None:
-    both = numbers(pairs).repeat(2)
+    both = torch.cat([numbers(pairs), 100 + numbers(pairs)])
     batch = PreferenceBatch(LabelledBatch((both[:, None],), both), both.float())
     for one in shares(batch, 2):
         chosen, rejected = one.batch.reference.chunk(2)  # type: ignore[attr-defined]
-        assert (chosen == rejected).all() and len(chosen) == len(one.batch)  # type: ignore[arg-type]
+        assert (rejected == 100 + chosen).all() and len(chosen) == len(one.batch)  # type: ignore[arg-type]
 
 
 def test_objects_follow_their_pictures() -> None:

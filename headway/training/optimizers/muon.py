@@ -53,12 +53,13 @@ def whole(x: Tensor) -> Tensor:
     return x.full_tensor() if hasattr(x, "full_tensor") else x
 
 
-def part_of(x: Tensor, like: Tensor) -> Tensor:
-    """The rows that this process keeps; all processes have computed the same."""
+def rows_of(like: Tensor, x: Tensor) -> Tensor:
+    """The rows of x that this process keeps of the parameter; all processes have computed the same x."""
     if not hasattr(like, "full_tensor"):
         return x
-    from torch.distributed.tensor import distribute_tensor
+    from torch.distributed.tensor import DTensor, distribute_tensor  # heavy, and seldom needed
 
+    assert isinstance(like, DTensor)
     return distribute_tensor(x, like.device_mesh, like.placements, src_data_rank=None)
 
 
@@ -97,6 +98,6 @@ class Muon(torch.optim.Optimizer):
                 for (p, blocks), o in zip(members, done, strict=True):
                     p.mul_(1 - group["lr"] * group["weight_decay"])
                     p.add_(
-                        part_of(from_blocks(o, len(p), math.prod(p.shape[1:])).view(p.shape), p),
+                        rows_of(p, from_blocks(o, len(p), math.prod(p.shape[1:])).view(p.shape)),
                         alpha=-group["lr"] * 0.2 * max(blocks.shape[1:]) ** 0.5,
                     )
