@@ -7,6 +7,7 @@ Rajbhandari et al. 2020, https://arxiv.org/abs/1910.02054; Zhao et al. 2023, htt
 Process 0 also has the whole average, in the working memory of the CPU, to validate it and to write it down.
 """
 
+from collections import Counter
 from typing import TypeVar
 
 import torch
@@ -28,29 +29,52 @@ class ShardedGradients(SharedGradients[B]):
 
     def wrapped(self, computed: LossOf[B]) -> nn.Module:
         mesh = init_device_mesh(self.device.type, (self.processes.world,))
-        for block in called_blocks(computed, moved(self.batches.largest(), self.device)):
-            fully_shard(block, mesh=mesh, reshard_after_forward=True)
+        for part in closed_parts(computed, moved(self.batches.largest(), self.device)):
+            fully_shard(part, mesh=mesh, reshard_after_forward=True)
         fully_shard(computed, mesh=mesh, reshard_after_forward=True)
         return computed
 
 
-def called_blocks(computed: LossOf[B], batch: B) -> list[nn.Module]:
-    """The repeated parts of a model that compute by being called: a weight that is read in another way stays with the rest."""
+def closed_parts(computed: LossOf[B], batch: B) -> list[nn.Module]:
+    """The repeated blocks of a model, or layers of them, whose weights nobody reads but their own `forward`.
+
+    Only those can be gathered when they are called; all other weights are gathered for the whole pass. Which they are is seen in a trial:
+    a layer of a block that computes while the block does not was called from outside (such as the keys of a memory).
+    """
     trial = computed.trial()
-    names = [
-        f"{name}.{child}"
-        for name, part in trial.named_modules()
-        if isinstance(part, nn.ModuleList)
-        for child, _ in part.named_children()
+    blocks = [
+        f"{name}.{n}"
+        for name, m in trial.named_modules()
+        if isinstance(m, nn.ModuleList)
+        for n, _ in m.named_children()
     ]
-    names = [name for name in names if not any(name.startswith(f"{other}.") for other in names)]  # the outermost
-    called: set[str] = set()
+    names = [*blocks, *(f"{block}.{n}" for block in blocks for n, _ in trial.get_submodule(block).named_children())]
+    running, called = Counter[str](), set[str]()
+    opened = {name for name in names if _shares_weights(trial, name)}
+
+    def enter(name: str) -> None:
+        called.add(name)
+        running[name] += 1
+
     for name in names:
-        trial.get_submodule(name).register_forward_hook(lambda *_, name=name: called.add(name))
+        part = trial.get_submodule(name)
+        part.register_forward_pre_hook(lambda *_, name=name: enter(name))
+        part.register_forward_hook(lambda *_, name=name: running.subtract([name]))
+        for layer in [m for m in part.modules() if m is not part]:
+            layer.register_forward_pre_hook(lambda *_, name=name: None if running[name] else opened.add(name))
     with torch.no_grad():
         trial(batch)
-    found = {id(block): block for name in names if name in called for block in [computed.get_submodule(name)]}
-    return [block for block in found.values() if any(True for _ in block.parameters())]
+    closed = [n for n in names if n in called - opened and any(True for _ in trial.get_submodule(n).parameters())]
+    outermost = [name for name in closed if not any(name.startswith(f"{other}.") for other in closed)]
+    return [computed.get_submodule(name) for name in outermost]
+
+
+def _shares_weights(model: nn.Module, name: str) -> bool:
+    """Whether a weight of this part has another name elsewhere."""
+    inside = {id(p) for p in model.get_submodule(name).parameters()}
+    return any(
+        id(p) in inside and not n.startswith(f"{name}.") for n, p in model.named_parameters(remove_duplicate=False)
+    )
 
 
 class ShardedLearner(Learner):

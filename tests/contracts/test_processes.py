@@ -1,17 +1,24 @@
 """Several real processes on the loopback network: losses and weights of one process, and every decision taken by all alike."""
 
+import copy
 import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.distributed.fsdp import FSDPModule
 
+from headway.contracts.check import kinds_of
+from headway.contracts.examples import Examples
+from headway.contracts.models import Case, loss_of
 from headway.core import registry
 from headway.core.errors import Diverged
 from headway.core.files import read_tensors
@@ -20,10 +27,14 @@ from headway.layers.norms.batch_norm import BatchNorm
 from headway.tasks.task import Loss
 from headway.training import shared_checkpoint
 from headway.training.checkpoint import FILE, find_checkpoint, read_header
+from headway.training.gradients import Gradients
 from headway.training.loop import Loop
 from headway.training.plan import Settings
 from headway.training.processes import ALONE, Processes, join, leave
-from headway.training.sharding import DTensor  # with all of fully_shard: imported once, before the processes are forked
+from headway.training.sharding import (  # with all of fully_shard: imported once, before the processes are forked
+    DTensor,
+    ShardedGradients,
+)
 from headway.training.shared_checkpoint import PARTS, POINTER
 from tests.forked import together
 
@@ -240,3 +251,52 @@ class Normed(Net):
 def test_batch_norm_sees_the_whole_batch(tmp_path: Path) -> None:
     one, many = (train(tmp_path / str(n), n, net=Normed) for n in (1, 2))
     assert_same(one, many)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Examples that all processes compute."""
+
+    examples: Examples
+    couples_rows: ClassVar[bool] = True
+
+    def __getitem__(self, number: int) -> "Whole":
+        return self
+
+    def __len__(self) -> int:
+        return 1
+
+    def largest(self) -> "Whole":
+        return self
+
+
+def test_every_model_can_be_kept_in_parts(tmp_path: Path) -> None:
+    """Gradients of every registered model, for all it reads and gives, in one process and in parts; and how many parts were found."""
+
+    def work() -> None:
+        processes = join(sharded=True)
+        for entry in registry.entries("models").values():
+            for case in (Case(entry, kind) for kind in kinds_of(entry.load())):
+                torch.manual_seed(3)
+                alone, batch = case.build(), Whole(case.examples)
+                divided = copy.deepcopy(alone)
+
+                def loss(model: nn.Module, batch: Whole, case: Case = case) -> Loss:
+                    total = loss_of(case, model, batch.examples) + case.further(model, batch.examples.inputs)
+                    return Loss(total, total.detach(), 1)
+
+                expected = Gradients(alone.train(), batch, loss, 1, "float32")
+                engine = ShardedGradients(divided.train(), batch, loss, 1, "float32", processes)
+                name = f"{entry.name} {case.kind}"
+                assert engine.of(0, 1)[0] == pytest.approx(expected.of(0, 1)[0], rel=1e-5), name
+                for found, wanted in zip(divided.parameters(), alone.parameters(), strict=True):
+                    assert (found.grad is None) == (wanted.grad is None), name
+                    if found.grad is not None:
+                        torch.testing.assert_close(found.grad.full_tensor(), wanted.grad, rtol=1e-3, atol=1e-5, msg=name)
+                print(f"{entry.name}: {sum(isinstance(m, FSDPModule) for m in divided.modules())}")
+        leave()
+
+    codes, texts, errors = together(2, work, tmp_path)
+    assert codes == [0, 0], errors[0]
+    parts = {name: int(count) for name, count in (line.split(": ") for line in texts[0].splitlines())}
+    assert parts["gpt"] == 2 and parts["transformer"] >= 2 and parts["bert"] == 2, "blocks are gathered one after the other"

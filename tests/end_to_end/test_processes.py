@@ -58,7 +58,7 @@ def commands(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {
         "translation": ["train", "translation", *files, *SMALL, "--model.dropout", "0"],
         "language": ["train", "language", *text, "--tokens", "characters", "--context", "24", "--training.batch", "200"],
-        "masked": ["train", "masked", *text, "--context", "24", "--training.batch", "8", "--vocabulary", "300"],
+        "masked": ["train", "masked", *text, "--context", "24", "--training.batch", "8", "--vocabulary", "600"],
         "images": ["train", "images", *pictures, "--training.batch", "16", "--augment", "shift=1"],
         "graphs": ["train", "graphs", "--kind", "communities", "--size", "60", "--model.width", "8"],
     }
