@@ -83,7 +83,7 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
         raise UsageError(
             f"`{left[0]}` is one argument too many", f"`{inner.prog} --help` explains it; put sentences in quotes."
         )
-    arguments.verb, arguments.paths, arguments.words = name, paths, list(words)
+    arguments.verb, arguments.paths, arguments.command_line = name, paths, list(words)
     return arguments
 
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import torch
 import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
 
 from headway.core.errors import UsageError
 from headway.core.machine import started_together
@@ -96,7 +97,12 @@ def join(sharded: bool = False) -> Processes:
         return ALONE
     if not dist.is_initialized():
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-        dist.init_process_group(backend, timeout=LONGEST)
+        store, rank, world = next(rendezvous("env://"))
+        if os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]:
+            # The launcher keeps the store when it starts the processes again, and in it the addresses of those that died
+            # (https://github.com/pytorch/pytorch/issues/135712). Launchers of several machines count restarts differently.
+            store = dist.PrefixStore(f"restart {restarts()}", store)
+        dist.init_process_group(backend, store=store, rank=rank, world_size=world, timeout=LONGEST)
     return Processes(dist.get_rank(), dist.get_world_size(), sharded)
 
 

@@ -33,7 +33,7 @@ from headway.tasks.task import Corpus, errors_of
 from headway.training import plan as planning
 from headway.training.checkpoint import FILE, find_checkpoint, finished, read_header
 from headway.training.ensemble import require_ensemble, train_members
-from headway.training.processes import ALONE, Processes
+from headway.training.processes import ALONE, Processes, is_loss_of_peer
 from headway.training.progress import Progress
 from headway.training.setup import continued_loop, planned_loop
 
@@ -67,7 +67,8 @@ def start(
             processes.wait()
             return _train(recipe, out, progress, anyway, processes)
         except BaseException as problem:
-            if not _worth_keeping(out) and not isinstance(problem, DiskError):
+            lost = processes.world > 1 and is_loss_of_peer(problem)  # started again, it goes on with what is there
+            if not lost and not _worth_keeping(out) and not isinstance(problem, DiskError):
                 # Nothing was learned yet: the same `--out` is free for the next attempt.
                 shutil.rmtree(out, ignore_errors=True)
                 if isinstance(problem, KeyboardInterrupt):

@@ -93,7 +93,7 @@ def _run_together(a: argparse.Namespace) -> int:
     if not is_launched():
         if not a.quiet and a.processes > cores():
             print(f"note: {a.processes} processes on {cores()} cores wait for each other")
-        return launch(a.words, a.processes)
+        return launch(a.command_line, a.processes)
     with joined(a.shard) as processes:
         code = _resume(a, processes) if a.resume else _start(a, processes)
     if code:

@@ -12,6 +12,7 @@ both share one learning rate. Jordan et al. 2024, "Muon: an optimizer for hidden
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import cast
 
 import torch
 from jaxtyping import Float
@@ -59,8 +60,8 @@ def rows_of(like: Tensor, x: Tensor) -> Tensor:
         return x
     from torch.distributed.tensor import DTensor, distribute_tensor  # heavy, and seldom needed
 
-    assert isinstance(like, DTensor)
-    return distribute_tensor(x, like.device_mesh, like.placements, src_data_rank=None)
+    kept = cast(DTensor, like)
+    return distribute_tensor(x, kept.device_mesh, kept.placements, src_data_rank=None)
 
 
 class Muon(torch.optim.Optimizer):
