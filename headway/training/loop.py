@@ -80,7 +80,7 @@ class Loop(Generic[B]):
 
             whole = copy.deepcopy(model)
             self.engine = ShardedGradients(*given, processes)
-            self.learner: Learner = ShardedLearner(model, settings, whole)
+            self.learner: Learner = ShardedLearner(model, settings, whole, processes)
         else:
             self.engine = SharedGradients(*given, processes) if processes.world > 1 else Gradients(*given)
             self.learner = Learner(model, settings)

@@ -4,7 +4,7 @@ torch's `fully_shard` gathers the weights of a block just before it computes, an
 afterwards. So n processes need about 1/n of the memory of one each, for more talk between them. The numbers are the same.
 Rajbhandari et al. 2020, https://arxiv.org/abs/1910.02054; Zhao et al. 2023, https://arxiv.org/abs/2304.11277.
 
-Process 0 also has the whole average, in the working memory of the CPU, to validate it and to write it down.
+Process 0 also has the whole average, to validate it and to write it down.
 """
 
 from collections import Counter
@@ -16,9 +16,11 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+from headway.models.weights import saved_tensors
 from headway.training.gradients import LossOf, SharedGradients
 from headway.training.learner import Learner
 from headway.training.plan import Settings
+from headway.training.processes import Processes
 from headway.training.shares import moved
 
 B = TypeVar("B")
@@ -80,25 +82,27 @@ def _shares_weights(model: nn.Module, name: str) -> bool:
 class ShardedLearner(Learner):
     """The learner of a model that is kept in parts.
 
-    whole   a copy of the model from before it was divided: what is validated
+    whole   a copy of the model from before it was divided: what process 0 validates; the others keep its shapes alone
     """
 
-    def __init__(self, model: nn.Module, settings: Settings, whole: nn.Module) -> None:
-        super().__init__(model, settings, whole)
+    def __init__(self, model: nn.Module, settings: Settings, whole: nn.Module, processes: Processes) -> None:
+        super().__init__(model, settings, whole if processes.first else whole.to("meta"))
         self.averaged = [p.detach().clone() for p in self.parameters]
 
     def whole_average(self) -> nn.Module:
         with torch.no_grad():
             for mine, part in zip(self.average.parameters(), self.averaged, strict=True):
-                mine.copy_(_whole(part))
+                mine.copy_(_whole(part))  # nothing is kept of what is copied into a shape alone
         return self.average
 
     def norm(self) -> Tensor:
         return _whole(super().norm())
 
     def tensors(self) -> dict[str, Tensor]:
-        names = [f"average/{name}" for name, _ in self.model.named_parameters()]
-        return super().tensors() | dict(zip(names, self.averaged, strict=True))
+        named = super().tensors()
+        weights = dict(zip((name for name, _ in self.model.named_parameters()), self.averaged, strict=True))
+        counted = {name: tensor for name, tensor in saved_tensors(self.model).items() if name not in weights}
+        return named | {f"average/{name}": tensor for name, tensor in (weights | counted).items()}
 
     def fitted(self, mine: Tensor, found: Tensor) -> Tensor:
         if isinstance(mine, DTensor) and not isinstance(found, DTensor) and found.shape == mine.shape:
