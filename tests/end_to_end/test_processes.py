@@ -206,7 +206,8 @@ def test_two_hosts(commands: dict[str, list[str]], tmp_path: Path, hosts: dict[s
     out, meeting = tmp_path / "run", f"10.77.0.1:{free_port()}"
     started = []
     for rank, (name, address) in enumerate(hosts.items()):
-        rendezvous = f"--nnodes 2 --node-rank {rank} --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint {meeting} --rdzv-id test"
+        rendezvous = f"--nnodes 2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint {meeting} --rdzv-id test"
+        rendezvous += f" --rdzv-conf is_host={1 - rank}"  # both have the name of this machine
         inside = ["ip", "netns", "exec", name, "env", f"GLOO_SOCKET_IFNAME=cable-{name[-1]}", "OMP_NUM_THREADS=1"]
         torchrun = [sys.executable, "-m", "torch.distributed.run", *rendezvous.split(), "--local-addr", address, "-m", "headway"]
         words = [*inside, *torchrun, *command(commands, out)]
