@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from headway import __version__
 from headway.core.errors import HeadwayError, UnknownName, UsageError
+from headway.core.machine import started_together
 from headway.verbs import ORDER
 from headway.verbs.parser import Parser, verb_parser
 
@@ -82,7 +83,7 @@ def understand(words: Sequence[str]) -> argparse.Namespace:
         raise UsageError(
             f"`{left[0]}` is one argument too many", f"`{inner.prog} --help` explains it; put sentences in quotes."
         )
-    arguments.verb, arguments.paths = name, paths
+    arguments.verb, arguments.paths, arguments.command_line = name, paths, list(words)
     return arguments
 
 
@@ -91,6 +92,11 @@ def main(words: Sequence[str] | None = None) -> int:
     _prepare_streams()
     try:
         arguments = understand(words)
+        if started_together() > 1 and arguments.verb != "train":
+            hint = "start it without `torchrun`; `headway train` is what several processes can do together."
+            raise UsageError(
+                f"`headway {arguments.verb}` is the work of one process, not of {started_together()}", hint
+            )
         verb = importlib.import_module(f"headway.verbs.{arguments.verb}")
         code = int(verb.run(arguments) or 0)
         sys.stdout.flush()

@@ -61,6 +61,11 @@ def shares_cores(root: Path = ROOT, samples: int = 3) -> bool:
     return True
 
 
+def started_together() -> int:
+    """How many processes torchrun started together with this one, as it says in the environment; 1 without torchrun."""
+    return int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
+
+
 # -- memory ----------------------------------------------------------------------------------------------------------
 
 

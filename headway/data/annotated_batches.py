@@ -28,6 +28,17 @@ class AnnotatedBatch:
     pictures: Float[Tensor, "b c y x"]
     objects: Objects
 
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    def take(self, rows: Int[Tensor, "k"]) -> "AnnotatedBatch":
+        """Some of the pictures, with their objects."""
+        places = torch.full((len(self),), -1).index_copy(0, rows, torch.arange(len(rows)))
+        owners = places[self.objects.owners]
+        kept = owners >= 0
+        objects = Objects(self.objects.boxes[kept], self.objects.labels[kept], owners[kept])
+        return AnnotatedBatch(self.pictures[rows], objects)
+
 
 class AnnotatedBatches(EqualParts[AnnotatedBatch]):
     """Pictures as bytes, scaled by `frame` when a batch is made; `labels` are the classes of all boxes."""

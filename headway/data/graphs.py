@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -110,6 +111,8 @@ class GraphBatch:
     inputs: tuple[Tensor, ...]  # x "n c", edges "2 e", graph "n"
     rows: Int[Tensor, "b"]  # of which nodes or graphs
     labels: Int[Tensor, "b"]  # the classes are known
+
+    couples_rows: ClassVar[bool] = True  # what a node becomes depends on its neighbours
 
 
 class NodeBatches:

@@ -40,10 +40,15 @@ class MaskedBatch:
     segments: Int[Tensor, "b t"]
     wanted: Int[Tensor, "b t"]  # the true word where one is asked for, otherwise `UNASKED`
     elsewhere: Int[Tensor, "b"]  # 0 if the second segment follows the first, 1 if it is from another place
+    weight: (
+        float  # of a word that is asked for: examples per such word, so that words and examples count alike in a batch
+    )
 
     def to(self, device: torch.device) -> "MaskedBatch":
-        tensors = (self.ids, self.keep, self.segments, self.wanted, self.elsewhere)
-        return MaskedBatch(*(tensor.to(device) for tensor in tensors))
+        ids, keep, segments, wanted, elsewhere = (
+            tensor.to(device) for tensor in (self.ids, self.keep, self.segments, self.wanted, self.elsewhere)
+        )
+        return MaskedBatch(ids, keep, segments, wanted, elsewhere, self.weight)
 
 
 def mask_words(ids: Row, vocabulary: int, random: np.random.Generator) -> tuple[Row, Row]:
@@ -101,7 +106,8 @@ class MaskedBatches:
         keep = torch.arange(ids.shape[1]) < torch.tensor([len(row) for row, _, _ in made])[:, None]
         wanted = pad([row.tolist() for _, row in masked], UNASKED)
         elsewhere = torch.tensor([place for _, _, place in made])
-        return MaskedBatch(ids, keep, pad([segments for _, segments, _ in made], 0), wanted, elsewhere)
+        weight = len(made) / max(1, int((wanted != UNASKED).sum()))
+        return MaskedBatch(ids, keep, pad([segments for _, segments, _ in made], 0), wanted, elsewhere, weight)
 
     def _example(self, passage: int, random: np.random.Generator) -> tuple[list[int], list[int], int]:
         """Ids with their marks, segments, and whether the second one is from elsewhere."""
@@ -123,4 +129,4 @@ class MaskedBatches:
         rows = -(-len(self.passages) // self.count)
         ids = torch.full((rows, self.context), MASK)
         nothing = torch.zeros_like(ids)
-        return MaskedBatch(ids, ids == MASK, nothing, nothing + len(SPECIALS), nothing[:, 0])
+        return MaskedBatch(ids, ids == MASK, nothing, nothing + len(SPECIALS), nothing[:, 0], 1 / self.context)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.data.equal_parts import EqualParts
@@ -25,6 +25,12 @@ class PreferenceBatch:
 
     def __len__(self) -> int:
         return len(self.texts.labels) // 2
+
+    def take(self, rows: Int[Tensor, "k"]) -> "PreferenceBatch":
+        """Some of the pairs."""
+        both = torch.cat([rows, rows + len(self)])
+        inputs = tuple(tensor[both] for tensor in self.texts.inputs)
+        return PreferenceBatch(LabelledBatch(inputs, self.texts.labels[both]), self.reference[both])
 
 
 class PreferenceBatches(EqualParts[PreferenceBatch]):

@@ -27,6 +27,13 @@ class WindowBatch:
     def tokens(self) -> int:
         return self.ids.shape[0] * (self.ids.shape[1] - 1)
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: Int[Tensor, "k"]) -> "WindowBatch":
+        """Some of the windows."""
+        return WindowBatch(self.ids[rows], self.stream, self.starts[rows.numpy()])
+
     def before(self, count: int) -> Int[Tensor, "b m"]:
         """The `count` tokens before each window, for a model that remembers; what lies before the text is its first token again."""
         places = np.maximum(self.starts[:, None] + np.arange(-count, 0), 0)

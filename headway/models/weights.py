@@ -25,8 +25,16 @@ def redraw(model: nn.Module, initialisation: str) -> None:
             rule(parameter)
 
 
-def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor], path: Path, prefix: str = "") -> None:
+def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
     """Put stored weights into a model, all of them or none."""
+    require_fitting(model, tensors, path)
+    with torch.no_grad():
+        for name, mine in saved_tensors(model).items():
+            mine.copy_(tensors[name])
+
+
+def require_fitting(model: nn.Module, tensors: Mapping[str, Tensor], path: Path, prefix: str = "") -> None:
+    """Raise if these are not the weights of this model. `prefix` stands before their names in the file."""
     problems = []
     for name, mine in saved_tensors(model).items():
         found = tensors.get(prefix + name)
@@ -38,9 +46,6 @@ def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor], path: Path, pr
         raise RunError(
             f"`{path}` does not hold this model: " + "; ".join(problems[:5]), "the file or `plan.json` was changed."
         )
-    with torch.no_grad():
-        for name, mine in saved_tensors(model).items():
-            mine.copy_(tensors[prefix + name])
 
 
 def load_fitting(model: nn.Module, tensors: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:

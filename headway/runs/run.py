@@ -21,6 +21,8 @@ from headway.models.ensemble import Ensemble
 from headway.models.weights import load_tensors
 from headway.runs.arguments import require_positive, require_texts
 from headway.runs.engine import Engine, find_engine
+from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
+from headway.tasks.names import data_class, read_task_name, task_class
 from headway.tasks.panels import Panel
 from headway.tasks.search import Searcher
 from headway.tasks.task import AnyTask, Batches, Judgement, Score
@@ -43,11 +45,9 @@ from headway.tasks.uses import (
     Translated,
     Translates,
 )
-from headway.training.checkpoint import FILE, TrainState, read_header
-from headway.tasks.folder import MEMBERS, WEIGHTS, require_weights
+from headway.training.checkpoint import TrainState, find_checkpoint, read_header
 from headway.training.metrics import Metrics, Record
 from headway.training.plan import Plan, read_plan
-from headway.tasks.names import data_class, read_task_name, task_class
 
 Value = str | int | float | bool | None
 
@@ -74,8 +74,8 @@ class Run:
         self.model.to(choose_device(device))
 
     def __repr__(self) -> str:
-        scores = "; ".join(score.describe() for score in self.scores[:3])
-        return f"Run({str(self.folder)!r}: {self.plan.task}, {self.plan.model.name}, {self.parameters:,} parameters{'; ' + scores if scores else ''})"
+        scores = "".join(f"; {score.describe()}" for score in self.scores[:3])
+        return f"Run({str(self.folder)!r}: {self.plan.task}, {self.plan.model.name}, {self.parameters:,} parameters{scores})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -115,7 +115,8 @@ class Run:
 
     def state(self) -> TrainState | None:
         """Where training stands, from the checkpoint if it is there."""
-        return read_header(self.folder / FILE)[0] if (self.folder / FILE).exists() else None
+        path = find_checkpoint(self.folder)
+        return read_header(path)[0] if path else None
 
     def kept(self) -> str:
         """Which weights these are."""

@@ -164,7 +164,7 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         states = model.states(batch.pictures)
         blocks = states if model.training and self.data.auxiliary else states[-1:]
         losses = [set_loss(model.logits(z), model.boxes(z), batch.objects) for z in blocks]
-        return Loss(torch.stack(losses).sum(), losses[-1].detach(), max(1, len(batch.objects.labels)))
+        return Loss(torch.stack(losses).sum(), losses[-1].detach(), len(batch.objects.labels))
 
     def validate(self, model: SetPredictor, folder: Path) -> Validation:
         part, batches = self._held_out(folder)["validation"]

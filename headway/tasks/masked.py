@@ -163,11 +163,13 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
         )
 
     def loss(self, model: MaskedReader, batch: MaskedBatch) -> Loss:
-        """Both means are added; a batch of n examples counts n times."""
+        """The mean over the words plus the mean over the next sentences; a batch of n examples counts n times.
+
+        Written as a sum over examples, so that a batch can be divided: n/m is the weight of each of the m words.
+        """
         _, words, _, follows = masked_losses(model, batch, self.data.pairs)
-        mean = words.sum() / max(1, len(words)) + follows.sum() / max(1, len(follows))
-        n = len(batch.ids)
-        return Loss(n * mean, n * mean.detach(), n)
+        total = batch.weight * words.sum() + follows.sum()
+        return Loss(total, total.detach(), len(batch.ids))
 
     def validate(self, model: MaskedReader, folder: Path) -> Validation:
         batches = self._open(folder / "held_out" / "validation.sentences")

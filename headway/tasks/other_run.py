@@ -16,7 +16,7 @@ from headway.tasks.published_bert import open_bert
 from headway.tasks.task import Base
 
 NEEDLESS = shutil.ignore_patterns(
-    *("checkpoint.safetensors", "metrics.jsonl", "report.html", "held_out", "base", "cache", ".lock"),
+    *("checkpoint*", "metrics.jsonl", "report.html", "held_out", "base", "cache", ".lock"),
     *("reference", "reward", "standard_input"),  # what another run only trained with
 )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headway.core.folds import Split
 from headway.tasks.recipe import Recipe
-from headway.training.checkpoint import FILE, read_header
+from headway.training.checkpoint import FILE, find_checkpoint, read_header
 from headway.training.metrics import Metrics
 from headway.training.progress import Progress
 from headway.training.session import complete
@@ -53,6 +53,6 @@ def validate_once(recipe: Recipe[object], folder: Path, progress: Progress, anyw
     """Train one run or the rest of it, and read what its best weights came to. None: a person interrupted it."""
     if not complete(recipe, folder, progress, anyway):
         return None
-    state = read_header(folder / FILE)[0]
+    state = read_header(find_checkpoint(folder) or folder / FILE)[0]
     records = [r.validation for r in Metrics(folder).read() if r.validation and r.step == state.best_step]
     return Validated(state.best or 0.0, records[-1].figures if records else {})

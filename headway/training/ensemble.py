@@ -22,9 +22,10 @@ from headway.tasks.names import data_class, task_class
 from headway.tasks.recipe import Recipe
 from headway.training.checkpoint import finished
 from headway.training.plan import read_plan
+from headway.training.processes import ALONE, Processes
 from headway.training.progress import Progress
 
-OWN = ("checkpoint.safetensors", "metrics.jsonl", "report.html", "scores.json", WEIGHTS, "recipe.json", "plan.json")
+OWN = ("checkpoint*", "metrics.jsonl", "report.html", "scores.json", WEIGHTS, "recipe.json", "plan.json")
 OWN_FILES = shutil.ignore_patterns(*OWN, ".lock", "*.part")  # of each member; the rest is the same for all
 
 
@@ -42,7 +43,11 @@ def member_recipe(recipe: Recipe[object], number: int) -> Recipe[object]:
 
 
 def train_members(
-    recipe: Recipe[object], out: Path, progress: Progress, train: Callable[[Recipe[object], Path], bool]
+    recipe: Recipe[object],
+    out: Path,
+    progress: Progress,
+    train: Callable[[Recipe[object], Path], bool],
+    processes: Processes = ALONE,
 ) -> bool:
     """Train what is missing of each member, then join them. Returns False if a person interrupted it.
 
@@ -50,15 +55,17 @@ def train_members(
     """
     for number in range(1, recipe.ensemble + 1):
         folder, member = out / MEMBERS / str(number), member_recipe(recipe, number)
-        if finished(folder):
+        if processes.agree(finished(folder)):
             continue
         progress.say(f"member {number} of {recipe.ensemble}")
-        with disk_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "recipe.json", member.to_json())
+        if processes.first:
+            with disk_errors(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+            write_json(folder / "recipe.json", member.to_json())
         if not train(member, folder):
             return False
-    join(recipe, out)
+    if processes.first:
+        join(recipe, out)
     return True
 
 

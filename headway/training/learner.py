@@ -40,11 +40,13 @@ class Learner:
 
     Which optimizer a parameter belongs to follows from the role that its layer declares (`layers/roles.py`). One that `takes` some roles
     only, as Muon does the matrices, leaves the others to AdamW. Matrices, maps and tables are decayed and penalised, the others are not.
+
+    average   a copy of the model, for the running average (default: made here)
     """
 
-    def __init__(self, model: nn.Module, settings: Settings) -> None:
+    def __init__(self, model: nn.Module, settings: Settings, average: nn.Module | None = None) -> None:
         self.model = model
-        self.average = copy.deepcopy(model).eval().requires_grad_(False)
+        self.average = (copy.deepcopy(model) if average is None else average).eval().requires_grad_(False)
         declared = roles(model)
         entry = registry.get("optimizers", settings.optimizer)
         takes = entry.facts.get("takes", ROLES)
@@ -58,7 +60,8 @@ class Learner:
         self.optimizers: list[torch.optim.Optimizer] = [
             make(groups, settings.rate) for each, make in pairs if (groups := each.groups(settings.decay))
         ]
-        self.averaged, self.parameters = list(self.average.parameters()), list(model.parameters())
+        self.averaged: list[Tensor] = list(self.average.parameters())
+        self.parameters = list(model.parameters())
         buffers = saved_tensors(model).keys() - dict(model.named_parameters()).keys()
         self.counted = [
             (dict(self.average.named_buffers())[n], dict(model.named_buffers())[n]) for n in sorted(buffers)
@@ -87,6 +90,10 @@ class Learner:
         """The norm of all gradients together."""
         return nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
 
+    def whole_average(self) -> nn.Module:
+        """The averaged model, to be used and written; all processes ask for it together."""
+        return self.average
+
     def tensors(self) -> dict[str, Tensor]:
         """Everything that a step changes, by name: weights, their average, the moments of the optimizers."""
         named = {f"model/{n}": p for n, p in saved_tensors(self.model).items()}
@@ -99,10 +106,14 @@ class Learner:
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Put back what `tensors` gave; moments that it does not hold are forgotten."""
         with torch.no_grad():
-            for prefix, model in (("model/", self.model), ("average/", self.average)):
-                for name, mine in saved_tensors(model).items():
-                    mine.copy_(tensors[prefix + name])
+            for name, mine in self.tensors().items():
+                if not name.startswith("optimizer/"):
+                    mine.copy_(self.fitted(mine, tensors[name]))
         owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
         for name, parameter in self.model.named_parameters():
             found = {n.rpartition("/")[2]: t for n, t in tensors.items() if n.rpartition("/")[0] == f"optimizer/{name}"}
-            owners[id(parameter)].state[parameter] = {key: value.clone() for key, value in found.items()}
+            owners[id(parameter)].state[parameter] = {k: self.fitted(parameter, t).clone() for k, t in found.items()}
+
+    def fitted(self, mine: Tensor, found: Tensor) -> Tensor:
+        """What was found, kept as mine is."""
+        return found

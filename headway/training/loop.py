@@ -5,6 +5,7 @@ was killed and resumed at any step therefore ends with the same bits as one that
 a comparison of mixers (`compare/`) and the benchmarks; without a folder nothing is written.
 """
 
+import copy
 import dataclasses
 import math
 import signal
@@ -19,15 +20,16 @@ from torch import Tensor, nn
 
 from headway.core.errors import Diverged
 from headway.core.files import write_tensors
-from headway.core.seeds import derive
 from headway.models.weights import saved_tensors
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.task import Batches, Figure, Loss, Validation
-from headway.training.checkpoint import FILE, TrainState, load_checkpoint, save_checkpoint
+from headway.training.checkpoint import TrainState, find_checkpoint, load_checkpoint, save_checkpoint, save_together
+from headway.training.gradients import Gradients, SharedGradients
 from headway.training.learner import Learner
 from headway.training.metrics import Metrics, Record, Validated
 from headway.training.plan import Settings
-from headway.training.precision import Arithmetic, autocast
+from headway.training.precision import Arithmetic
+from headway.training.processes import ALONE, Processes
 from headway.training.progress import Progress
 from headway.training.schedules import rate_factor
 
@@ -49,6 +51,7 @@ class Loop(Generic[B]):
     figures     names and units of what a validation finds
     columns     the names of what its samples hold
     plan        JSON that is kept in each checkpoint, to recognise a plan that was changed
+    processes   those that train this model together; process 0 writes, validates and decides
     """
 
     def __init__(
@@ -65,14 +68,24 @@ class Loop(Generic[B]):
         columns: tuple[str, ...] = (),
         plan: object = None,
         precision: Arithmetic = "float32",
+        processes: Processes = ALONE,
     ) -> None:
-        self.batches, self.loss, self.settings, self.seed = batches, loss, settings, seed
+        self.batches, self.settings, self.processes = batches, settings, processes
         self.folder, self.validate, self.plan = folder, validate, plan
         self.figures, self.columns = figures, columns
-        self.device, self.precision = next(model.parameters()).device, precision
-        self.learner = Learner(model, settings)
+        given = (model, batches, loss, seed, precision)
+        self.engine: Gradients[B]
+        if processes.sharded:
+            from headway.training.sharding import ShardedGradients, ShardedLearner  # heavy, and seldom needed
+
+            whole = copy.deepcopy(model)
+            self.engine = ShardedGradients(*given, processes)
+            self.learner: Learner = ShardedLearner(model, settings, whole, processes)
+        else:
+            self.engine = SharedGradients(*given, processes) if processes.world > 1 else Gradients(*given)
+            self.learner = Learner(model, settings)
         self.state = TrainState(total=settings.steps)
-        self.metrics = Metrics(folder) if folder else None
+        self.metrics = Metrics(folder) if folder and processes.first else None
         self.interrupted = False
         self.unsaved = False  # a checkpoint is due; it is written once the next loss shows that the weights are good
 
@@ -85,23 +98,7 @@ class Loop(Generic[B]):
 
     def gradients(self, step: int) -> tuple[float, int]:
         """The gradients of step n, from (seed, n) alone; returns the mean loss and what it is a mean over."""
-        torch.manual_seed(derive(self.seed, "dropout", step))
-        count = self.settings.accumulate
-        losses: list[Loss] = []
-        units = 0
-        for i in range(count):
-            batch = moved(self.batches[step * count + i], self.device)
-            with autocast(self.device, self.precision):
-                found = self.loss(self.learner.model, batch)
-            if count > 1:
-                found.total.backward()  # divided below, when the number of units is known
-            losses.append(found)
-            units += found.count
-        if count > 1:
-            torch._foreach_div_([p.grad for p in self.learner.parameters if p.grad is not None], float(units))
-        else:
-            (losses[0].total / units).backward()
-        return sum(float(found.plain.detach()) for found in losses) / units, units
+        return self.engine.of(step, self.settings.accumulate)
 
     def update(self, step: int, norm: Tensor) -> None:
         s = self.settings
@@ -118,7 +115,7 @@ class Loop(Generic[B]):
             start = time.monotonic()
             self.gradients(len(times))
             self.update(len(times), self.learner.norm())
-            times.append(time.monotonic() - start)
+            times.append(self.processes.agree(time.monotonic() - start))
         self.learner.restore(before)
         return times
 
@@ -145,7 +142,7 @@ class Loop(Generic[B]):
         return not self.interrupted
 
     def _begin(self, progress: Progress) -> None:
-        if self.folder and (self.folder / FILE).exists():
+        if self.folder and self.processes.agree(find_checkpoint(self.folder) is not None):
             self.state = load_checkpoint(self.folder, self.learner)
             progress.say(f"continuing at step {self.state.step:,} of {self.state.total:,}")
         elif self.folder:
@@ -158,6 +155,9 @@ class Loop(Generic[B]):
     def _finished(self, progress: Progress) -> bool:
         """Early stopping: true after `patience` validations without a better score, and also after the last step."""
         state, patience = self.state, self.settings.patience
+        self.interrupted = (
+            self.processes.sums([self.interrupted])[0] > 0
+        )  # whoever was interrupted, all stop at the same step
         if patience is not None and state.stale >= patience:
             progress.say(
                 f"stopping early: no better score in {state.stale} validations; the best was at step {state.best_step:,}"
@@ -198,11 +198,11 @@ class Loop(Generic[B]):
 
     def _is_good(self) -> bool:
         """Whether the weights give a finite loss that did not explode: what is worth keeping."""
-        with torch.no_grad(), autocast(self.device, self.precision):
+        with torch.no_grad():
             self.learner.model.eval()
-            found = self.loss(self.learner.model, moved(self.batches[self.state.step], self.device))
+            found = self.engine.loss(self.batches[self.state.step])
             self.learner.model.train()
-        value = float(found.plain) / found.count
+        value = float(found.plain) / max(1, found.count)
         return math.isfinite(value) and value <= EXPLODED * max(self.state.first or value, 1.0)
 
     # -- validation ----------------------------------------------------------------------------------------------------
@@ -210,9 +210,11 @@ class Loop(Generic[B]):
     def _validate(self, progress: Progress) -> None:
         if self.validate is None:
             return
-        found = self.validate(self.learner.average)
-        if not math.isfinite(found.score):
-            self._roll_back(progress, f"a validation score of {found.score}")
+        average = self.learner.whole_average()
+        found = self.validate(average) if self.processes.first else Validation({}, 0.0)
+        score = self.processes.agree(found.score)
+        if not math.isfinite(score):
+            self._roll_back(progress, f"a validation score of {score}")
             return
         state = self.state
         if self.metrics:
@@ -222,12 +224,12 @@ class Loop(Generic[B]):
                 [list(s) for s in found.samples],
             )
             self.metrics.add(Record(state.step, self._seconds(), validation=kept))
-        better = state.best is None or found.score > state.best
+        better = state.best is None or score > state.best
         values = "  ".join(f.format(found.figures[f.name]) for f in self.figures if f.name in found.figures)
         progress.say(f"step {state.step:,}  validation: {values}" + ("" if better else "  (not better)"))
         for row in found.samples[:1]:
             progress.sample(row, self.columns)
-        best = (found.score, state.step, 0) if better else (state.best, state.best_step, state.stale + 1)
+        best = (score, state.step, 0) if better else (state.best, state.best_step, state.stale + 1)
         count = state.validations + 1
         self.state = dataclasses.replace(state, best=best[0], best_step=best[1], stale=best[2], validations=count)
         if better:
@@ -236,9 +238,10 @@ class Loop(Generic[B]):
 
     def _replan(self, progress: Progress) -> None:
         """If the machine turned out slower than measured, a budget in minutes gets fewer steps. Recorded, so that resuming repeats it."""
-        minutes, state, seconds = self.settings.minutes, self.state, self._seconds()
+        minutes, state = self.settings.minutes, self.state
         if minutes is None or state.step == state.total:
             return
+        seconds = self.processes.agree(self._seconds())
         possible = state.step + int((minutes * 60 - seconds) / (seconds / state.step))
         if possible < 0.93 * state.total:
             total = max(state.step + 1, possible)
@@ -271,25 +274,13 @@ class Loop(Generic[B]):
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _save(self) -> None:
-        if self.folder:
+        if self.folder and self.processes.world > 1:
+            save_together(self.folder, self.learner, self.state, self.plan, self.processes)
+        elif self.folder:
             save_checkpoint(self.folder, self.learner, self.state, self.plan)
         self.unsaved = False
 
     def _save_weights(self) -> None:
-        if self.folder:
-            write_tensors(self.folder / WEIGHTS, saved_tensors(self.learner.average))
-
-
-def moved(batch: B, device: torch.device) -> B:
-    """The batch with its tensors on the device; batches are dataclasses or tuples of tensors."""
-    if device.type == "cpu":
-        return batch
-    if isinstance(batch, Tensor):
-        return batch.to(device, non_blocking=True)  # type: ignore[return-value]
-    if isinstance(batch, tuple):
-        return type(batch)(moved(item, device) for item in batch)  # type: ignore[return-value]
-    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
-        return dataclasses.replace(
-            batch, **{f.name: moved(getattr(batch, f.name), device) for f in dataclasses.fields(batch)}
-        )
-    return batch
+        average = self.learner.whole_average()
+        if self.folder and self.processes.first:
+            write_tensors(self.folder / WEIGHTS, saved_tensors(average))

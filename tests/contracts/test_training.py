@@ -62,7 +62,7 @@ class Spy(Progress):
 
 def poison(made: Loop[Any], at: Callable[[int], bool], factor: float = math.nan) -> None:
     """Multiply the loss of training by `factor` whenever `at` says so, counted in calls with gradients."""
-    plain, calls = made.loss, [0]
+    plain, calls = made.engine.compute.loss, [0]
 
     def loss(model: Any, batch: Any) -> Loss:
         found = plain(model, batch)
@@ -72,7 +72,7 @@ def poison(made: Loop[Any], at: Callable[[int], bool], factor: float = math.nan)
                 return Loss(found.total * factor, found.plain * factor, found.count)
         return found
 
-    made.loss = loss
+    made.engine.compute.loss = loss
 
 
 @pytest.mark.parametrize("factor", [math.nan, math.inf, 1e4])
@@ -158,7 +158,7 @@ def test_accumulated_gradients_are_those_of_one_large_batch(tmp_path: Path) -> N
     made.gradients(0)
     several = [p.grad.clone() for p in made.learner.model.parameters()]
     made.learner.model.zero_grad()
-    found = [made.loss(made.learner.model, made.batches[i]) for i in range(3)]
+    found = [made.engine.loss(made.batches[i]) for i in range(3)]
     (sum(f.total for f in found) / sum(f.count for f in found)).backward()
     for one, other in zip(several, (p.grad for p in made.learner.model.parameters()), strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4)

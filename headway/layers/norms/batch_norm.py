@@ -18,6 +18,7 @@ class BatchNorm(nn.Module):
 
     aliases = ("batch normalization", "batch normalisation")
     eps = 1e-5
+    couples_rows = True  # a batch is not divided between processes (`training/shares.py`)
 
     def __init__(self, width: int, momentum: float = 0.1) -> None:
         super().__init__()

@@ -9,8 +9,10 @@ one batched product. c = 0.2 sqrt(d) gives the update the size of one of AdamW (
 both share one learning rate. Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks".
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import cast
 
 import torch
 from jaxtyping import Float
@@ -47,6 +49,21 @@ def from_blocks(blocks: Float[Tensor, "k n m"], rows: int, columns: int) -> Floa
     return blocks[0] if rows < columns else blocks[0].T
 
 
+def whole(x: Tensor) -> Tensor:
+    """All rows of a matrix of which each process keeps some (`training/sharding.py`): its singular values are those of the whole."""
+    return x.full_tensor() if hasattr(x, "full_tensor") else x
+
+
+def rows_of(like: Tensor, x: Tensor) -> Tensor:
+    """The rows of x that this process keeps of the parameter; all processes have computed the same x."""
+    if not hasattr(like, "full_tensor"):
+        return x
+    from torch.distributed.tensor import DTensor, distribute_tensor  # heavy, and seldom needed
+
+    kept = cast(DTensor, like)
+    return distribute_tensor(x, kept.device_mesh, kept.placements, src_data_rank=None)
+
+
 class Muon(torch.optim.Optimizer):
     """Muon: momentum with orthogonalised updates, for the matrices inside a network; embeddings, biases and norms belong to AdamW."""
 
@@ -73,13 +90,15 @@ class Muon(torch.optim.Optimizer):
 
             by_shape: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = defaultdict(list)
             for p, update in zip(parameters, ahead, strict=True):
-                blocks = to_blocks(update.flatten(1))  # the kernel of a convolution is a matrix, too: (out, in * taps)
+                blocks = to_blocks(
+                    whole(update).flatten(1)
+                )  # the kernel of a convolution is a matrix, too: (out, in * taps)
                 by_shape[(blocks.shape[1], blocks.shape[2])].append((p, blocks))
             for members in by_shape.values():
                 done = orthogonalised(torch.cat([blocks for _, blocks in members])).split([len(b) for _, b in members])
                 for (p, blocks), o in zip(members, done, strict=True):
                     p.mul_(1 - group["lr"] * group["weight_decay"])
                     p.add_(
-                        from_blocks(o, len(p), p[0].numel()).view_as(p),
+                        rows_of(p, from_blocks(o, len(p), math.prod(p.shape[1:])).view(p.shape)),
                         alpha=-group["lr"] * 0.2 * max(blocks.shape[1:]) ** 0.5,
                     )
