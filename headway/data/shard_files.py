@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.core.files import write_whole
-from headway.data.shards import Index, Shard, ShardedPart
+from headway.data.shards import Index, Shard, ShardedPart, file_name
 from headway.data.token_blocks import Block, cut_blocks, encode_blocks
 from headway.data.token_files import Part
 from headway.data.tokens import Tokenizer
@@ -64,7 +64,9 @@ class ShardWriter:
                     filled = 0
         if filled:
             self._write_shard(name, shard[:filled], number + 1, 0)
-        self._note(name, replace(self.index.parts[name], finished=True, bytes=count))
+        made = self.index.parts[name]
+        tokens = sum(shard.tokens for shard in made.shards)
+        self._note(name, replace(made, finished=True, bytes=count, tokens=tokens))
 
     def _whole(self, shards: tuple[Shard, ...]) -> Iterator[Shard]:
         """The shards up to the first whose file is not what was noted."""
@@ -79,7 +81,7 @@ class ShardWriter:
 
     def _write_shard(self, name: str, ids: np.ndarray, block: int, offset: int) -> None:
         part = self.index.parts[name]
-        file = f"{name}-{len(part.shards):05d}.tokens"
+        file = file_name(name, len(part.shards))
         write_whole(self.folder / file, ids.tofile)
         shard = Shard(file, len(ids), hashlib.sha256(ids).hexdigest(), block, offset)
         self._note(name, replace(part, shards=(*part.shards, shard)))

@@ -40,13 +40,10 @@ class Shard:
 class ShardedPart:
     source: str  # which characters of which text
     characters: int
-    bytes: int = 0  # of the text; known when the part is finished
+    bytes: int = 0  # of the text; this and the number of tokens are known when the part is finished
+    tokens: int = 0
     finished: bool = False
     shards: tuple[Shard, ...] = ()
-
-    @property
-    def tokens(self) -> int:
-        return sum(shard.tokens for shard in self.shards)
 
 
 @dataclass(frozen=True)
@@ -67,8 +64,24 @@ class Index:
     def finished(self) -> bool:
         return all(part.finished for part in self.parts.values())
 
+    def problem(self) -> str | None:
+        """What does not fit together."""
+        if missing := {"train", "validation"} - self.parts.keys():
+            return f"it has no part `{min(missing)}`"
+        for name, part in self.parts.items():
+            whole = part.shards[:-1]
+            named = [shard.file for shard in part.shards] == [file_name(name, i) for i in range(len(part.shards))]
+            counted = not part.finished or part.tokens == sum(shard.tokens for shard in part.shards)
+            if not named or not counted or any(shard.tokens != self.length for shard in whole):
+                return f"the shards of `{name}` are not all there"
+        return None
+
     def write(self, folder: Path) -> None:
         write_json(folder / INDEX, asdict(self))
+
+
+def file_name(part: str, number: int) -> str:
+    return f"{part}-{number:05d}.tokens"
 
 
 def is_prepared(folder: Path) -> bool:
@@ -86,13 +99,16 @@ def read_index(folder: Path) -> Index:
     path = folder / INDEX
     hint = prepare_again("TEXT", folder)
     try:
-        return from_json(Index, json.loads(path.read_text(encoding="utf-8")), str(path), hint)
+        index = from_json(Index, json.loads(path.read_text(encoding="utf-8")), str(path), hint)
     except FileNotFoundError as problem:
         raise DataError(f"`{path}` is missing", hint) from problem
     except ConfigError as problem:
         raise DataError(problem.message, hint) from problem
     except (ValueError, RecursionError, OSError) as problem:
         raise DataError(f"`{path}` is damaged: {problem}", hint) from problem
+    if wrong := index.problem():
+        raise DataError(f"`{path}` is damaged: {wrong}", prepare_again(index.text, folder))
+    return index
 
 
 def open_shards(folder: Path, index: Index, part: str) -> "ShardedTokens":
@@ -100,8 +116,6 @@ def open_shards(folder: Path, index: Index, part: str) -> "ShardedTokens":
     found, hint = index.parts[part], prepare_again(index.text, folder)
     if not found.finished:
         raise DataError(f"`{folder}` is not finished", prepare_again(index.text, folder, "continues it"))
-    if any(shard.tokens != index.length for shard in found.shards[:-1]):
-        raise DataError(f"`{folder / INDEX}` is damaged: the shards are not equally long", hint)
     item = np.dtype(index.dtype).itemsize
     for shard in found.shards:
         path, wanted = folder / shard.file, shard.tokens * item

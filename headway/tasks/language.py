@@ -38,7 +38,9 @@ LanguageCorpus = TextCorpus | PreparedCorpus
 
 @dataclass(frozen=True)
 class Data:
-    text: str | None = None  # a text file, a folder of them or .jsonl, what `data prepare` made of them, or `-`: standard input
+    text: str | None = (
+        None  # a text file, a folder of them or .jsonl, what `data prepare` made of them, or `-`: standard input
+    )
     validation_text: str | None = (
         None  # held-out text to choose the best weights by; without it a part of the text is set apart
     )

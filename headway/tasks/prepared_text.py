@@ -60,8 +60,12 @@ class PreparedCorpus:
     def learn(self, kind: str, size: int, base: Base | None) -> Tokenizer:
         """The tokenizer of the shards; it must be that of the run that training begins with, if there is one."""
         if base and tokenizer_of(base.task, "source").fingerprint != self.tokenizer.fingerprint:
-            hint = f"`headway data prepare --text {self.index.text} --from {base.folder} --out NEW` uses that of the run."
-            raise UsageError(f"`{self.folder}` was tokenized with another vocabulary than that of `{base.folder}`", hint)
+            hint = (
+                f"`headway data prepare --text {self.index.text} --from {base.folder} --out NEW` uses that of the run."
+            )
+            raise UsageError(
+                f"`{self.folder}` was tokenized with another vocabulary than that of `{base.folder}`", hint
+            )
         return self.tokenizer
 
     def tokenize(self, tokenizer: Tokenizer, folder: Path) -> ShardedTokens:
@@ -89,7 +93,5 @@ def open_prepared(folder: Path) -> PreparedCorpus:
         raise DataError(problem.message, hint) from problem
     if tokenizer.fingerprint != index.tokenizer:
         raise DataError(f"`{folder / TOKENIZER}` is not the tokenizer that the shards were made with", hint)
-    if missing := {"train", "validation"} - index.parts.keys():
-        raise DataError(f"`{folder / INDEX}` is damaged: it has no part `{min(missing)}`", hint)
     parts = {name: open_shards(folder, index, name) for name in index.parts}
     return PreparedCorpus(folder, index, parts.pop("train"), parts, tokenizer)

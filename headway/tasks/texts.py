@@ -70,7 +70,7 @@ class TextCorpus:
 
 
 def collect_text(path: str, validation: str | None, test: str | None) -> TextCorpus:
-    """The last tenth (4 million characters at most) is held out, unless a person brings other text: half of it to choose by, half of it to judge by."""
+    """The last tenth is held out (`MOST` characters at most), unless a person brings other text: half to choose by, half to judge by."""
     text = Text(path)
     given = {name: Text(other) for name, other in (("validation", validation), ("test", test)) if other is not None}
     held_out = {name: Part(other, 0, other.size.characters) for name, other in given.items()}
