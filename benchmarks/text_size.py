@@ -2,10 +2,10 @@
 
     python benchmarks/text_size.py --megabytes 20 200 2000 --out docs/figures
 
-The text is made of 5,000 made words, drawn by Zipf's law: 64 chapters of a megabyte, repeated in random order up to the size. While a command
-runs, /proc is read ten times a second. "Own" memory is what the processes have for themselves (RssAnon): of `prepare` the sum over the process
-that reads and those that tokenize. "Resident" (RSS) also counts pages of mapped files and libraries, which the system gives up when memory is
-wanted, once for each process. Everything is made in a temporary folder and deleted.
+The text is made of 5,000 made words, drawn by Zipf's law: 64 chapters of a megabyte, repeated in random order up to the size. While a
+command runs, /proc is read ten times a second. "Own" memory is what the processes have for themselves (RssAnon): of `prepare` the sum
+over the process that reads and those that tokenize. "Resident" (RSS) also counts pages of mapped files and libraries, which the system
+gives up when memory is wanted, once for each process. Everything is made in a temporary folder and deleted.
 """
 
 import argparse

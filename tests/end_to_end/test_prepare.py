@@ -12,6 +12,7 @@ from headway.cli import main
 from headway.core.files import read_json
 
 SMALL = "--model.width 32 --model.depth 1 --context 16 --training.batch 128 --steps 12 --seed 7 --quiet".split()
+TRAIN = ["train", "language", "--text", "{shards}"]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,9 @@ def test_training_from_shards_is_training_from_the_text(story: Path, shards: Pat
     assert not (tmp_path / "shards" / "cache").exists(), "the tokens to learn from are not copied"
 
 
-def test_a_run_from_shards_is_resumed_and_used_by_another(story: Path, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_from_shards_is_resumed_and_used_by_another(
+    story: Path, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "run"
     assert main(["train", "language", "--text", str(shards), *SMALL, "--out", str(out)]) == 0
     assert main(["train", "--resume", str(out), "--quiet"]) == 0
@@ -90,9 +93,9 @@ def test_help_has_options_and_examples(capsys: pytest.CaptureFixture[str]) -> No
         (["data", "prepare", "--text", "{tmp}/latin.txt", "--out", "{tmp}/x"], "is not UTF-8: byte 0xf6 in line 1"),
         (["data", "prepare", "--text", "{tmp}/latin.txt", "--tokens", "bpa", "--out", "{tmp}/x"], "did you mean `bpe`"),
         (["data", "prepare", "--text", "{story}", "--workers", "0", "--out", "{tmp}/x"], "`--workers 0` should be at least 1"),
-        (["data", "prepare", "--text", "{story}", "--from", "{tmp}", "--tokens", "bpe", "--out", "{tmp}/x"], "`--from` brings a vocabulary"),
-        (["train", "language", "--text", "{shards}", "--vocabulary", "900", "--out", "{tmp}/x"], "was tokenized with `--tokens bpe --vocabulary"),
-        (["train", "language", "--text", "{shards}", "--test-text", "{story}", "--out", "{tmp}/x"], "has its own held-out parts"),
+        (["data", "prepare", "--text", "{story}", "--from", "x", "--tokens", "bpe", "--out", "{tmp}/x"], "`--from` brings a vocabulary"),
+        ([*TRAIN, "--vocabulary", "900", "--out", "{tmp}/x"], "was tokenized with `--tokens bpe --vocabulary"),
+        ([*TRAIN, "--test-text", "{story}", "--out", "{tmp}/x"], "has its own held-out parts"),
         (["train", "masked", "--text", "{shards}", "--out", "{tmp}/x"], "holds tokens that `headway data prepare` made, not text"),
     ],
 )  # fmt: skip
