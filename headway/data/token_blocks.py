@@ -8,6 +8,7 @@ Where the text is cut does not depend on the number of processes, so neither do 
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -97,8 +98,17 @@ def _begin_worker(kind: type[Tokenizer], stored: str) -> None:
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches every process; the one that reads the text ends the others
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # threads within each of the processes would be too many
     _workers_tokenizer.append(kind.from_json(stored))
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed would wait for its next block for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _encode_in_worker(block: Block) -> Int[np.ndarray, "n"]:

@@ -52,14 +52,11 @@ class Preparation:
     def run(self, out: Path, report: Report) -> Index:
         """Make the shards in `out`, or those that are still missing there."""
         with disk_errors(out):
-            if (
-                out.exists()
-                and not is_prepared(out)
-                and (not out.is_dir() or any(p.name != ".lock" for p in out.iterdir()))
-            ):
+            if out.exists() and not is_prepared(out) and not _is_free(out):
                 raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
             out.mkdir(parents=True, exist_ok=True)
         with locked(out):
+            report("reading the text ...", 0, 0)
             corpus = collect_text(self.text, self.validation_text, self.test_text)
             report(corpus.describe(), 0, 0)
             index, tokenizer = self._begin(corpus, out, report)
@@ -126,6 +123,12 @@ class Preparation:
         if not known or tokenizer.fingerprint == known.tokenizer:
             save_tokenizer(tokenizer, out / TOKENIZER)
         return tokenizer
+
+
+def _is_free(out: Path) -> bool:
+    """Whether a folder is empty but for what a process leaves that was killed before its first shard."""
+    begun = (".lock", TOKENIZER)
+    return out.is_dir() and all(path.name.removesuffix(".part") in begun for path in out.iterdir())
 
 
 def _refuse_changes(known: Index, index: Index, out: Path) -> None:

@@ -96,7 +96,8 @@ def prepare(a: argparse.Namespace) -> int:
     from headway.training.progress import Countdown
 
     text, validation, test = (path and absolute(path) for path in (a.text, a.validation_text, a.test_text))
-    asked = Preparation(text, validation, test, a.tokens, a.vocabulary, a.start, a.workers or cores())
+    workers = cores() if a.workers is None else a.workers
+    asked = Preparation(text, validation, test, a.tokens, a.vocabulary, a.start, workers)
     countdown, out = Countdown("characters"), Path(a.out)
     try:
         index = asked.run(out, countdown.report)

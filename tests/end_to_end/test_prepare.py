@@ -56,7 +56,7 @@ def test_a_run_from_shards_is_resumed_and_used_by_another(
 
 
 def test_killed_and_started_again_it_ends_the_same(tmp_path: Path, headway: Callable[..., subprocess.Popen[str]]) -> None:
-    """Killed as soon as the first shard stands; the second process keeps it."""
+    """Killed as soon as the first shard stands; its children end with it, and the second process keeps the shard."""
     text = tmp_path / "numbers.txt"
     text.write_text("".join(f"{n * n % 9973} " for n in range(2_000_000)))
     words = ["data", "prepare", "--text", str(text), "--tokens", "bytes", "--workers", "2"]
@@ -64,8 +64,14 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path: Path, headway: Call
     first = tmp_path / "killed" / "train-00000.tokens"
     while not first.exists() and killed.poll() is None:
         time.sleep(0.01)
+    children = [Path("/proc") / child for child in Path(f"/proc/{killed.pid}/task/{killed.pid}/children").read_text().split()]
     killed.send_signal(signal.SIGKILL)
     killed.wait()
+    for _ in range(1000):
+        if not any(child.exists() for child in children):
+            break
+        time.sleep(0.02)
+    assert children and not any(child.exists() for child in children), "no process waits for a parent that is gone"
     made = first.stat().st_mtime_ns
     assert headway(*words, "--out", str(tmp_path / "killed")).wait(120) == 0
     assert headway(*words, "--out", str(tmp_path / "whole")).wait(120) == 0
