@@ -83,7 +83,7 @@ class ShardWriter:
         part = self.index.parts[name]
         file = file_name(name, len(part.shards))
         write_whole(self.folder / file, ids.tofile)
-        shard = Shard(file, len(ids), hashlib.sha256(ids).hexdigest(), block, offset)
+        shard = Shard(file, len(ids), hashlib.sha256(ids.tobytes()).hexdigest(), block, offset)
         self._note(name, replace(part, shards=(*part.shards, shard)))
 
     def _note(self, name: str, part: ShardedPart) -> None:

@@ -1,4 +1,3 @@
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from headway.core.config import Choice, require
+from headway.core.config import Choice, replaced, require
 from headway.core.errors import DataError, UsageError
 from headway.data.shards import is_prepared
 from headway.data.text import Text
@@ -123,8 +122,8 @@ class Language(Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
         usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
         batch = t.batch or max(context, 1536 if hurried else 4096)
-        settled = dataclasses.replace(data, context=context, tokens=tokens, vocabulary=size)
-        return Proposal(settled, model, batch, t.rate or usual)
+        settled = {"context": context, "tokens": tokens, "vocabulary": size}
+        return Proposal(replaced(data, settled, "data"), model, batch, t.rate or usual)
 
     @classmethod
     def fit(cls, data: Data, corpus: LanguageCorpus, base: Base | None) -> "Language":

@@ -109,9 +109,9 @@ class Preparation:
         if self.start:
             tokenizer = tokenizer_of(open_base(Path(self.start)).task, "source")
             return self._kept(tokenizer, out, known), tokenizer.size
-        kind, size = self.tokens or (known and known.kind), self.vocabulary or (known and known.vocabulary)
-        kind, size = corpus.vocabulary(kind, size)
-        if known and (kind, size) == (known.kind, known.vocabulary):
+        begun = (known.kind, known.vocabulary) if known else (None, None)
+        kind, size = corpus.vocabulary(self.tokens or begun[0], self.vocabulary or begun[1])
+        if known and (kind, size) == begun:
             with contextlib.suppress(RunError):  # damaged: learned again from the same text it is the same
                 tokenizer = load_tokenizer(out / TOKENIZER)
                 if tokenizer.fingerprint == known.tokenizer:
@@ -133,8 +133,8 @@ def _is_free(out: Path) -> bool:
 
 def _refuse_changes(known: Index, index: Index, out: Path) -> None:
     """Shards of two texts or of two vocabularies do not belong into one folder."""
-    marks = ({name: part.source for name, part in i.parts.items()} for i in (known, index))
-    changes = ["the text: " + line for line in difference(*marks)]
+    before, after = ({name: part.source for name, part in i.parts.items()} for i in (known, index))
+    changes = ["the text: " + line for line in difference(before, after)]
     if known.tokenizer != index.tokenizer:
         was, now = (f"{i.kind} of {i.vocabulary:,} ({i.tokenizer[:16]})" for i in (known, index))
         changes.append(f"the vocabulary: {was} -> {now}")
