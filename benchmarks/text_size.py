@@ -77,7 +77,8 @@ def train(shards: str, out: str) -> None:
     from headway.training.progress import Progress
     from headway.training.session import start
 
-    recipe = Recipe("language", Data(text=shards, context=128), Choice("gpt", dict(SMALL)), Training(steps=20, batch=1024), 1)
+    budget = Training(steps=20, batch=1024, validate=20)
+    recipe = Recipe("language", Data(text=shards, context=128), Choice("gpt", dict(SMALL)), budget, 1)
     start(recipe, Path(out), Progress(quiet=True))
 
 

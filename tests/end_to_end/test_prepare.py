@@ -11,7 +11,7 @@ import pytest
 from headway.cli import main
 from headway.core.files import read_json
 
-SMALL = "--model.width 32 --model.depth 1 --context 16 --training.batch 128 --steps 12 --seed 7 --quiet".split()
+SMALL = "--model.width 32 --model.depth 1 --context 16 --training.batch 128 --steps 6 --training.validate 6 --seed 7 --quiet".split()
 TRAIN = ["train", "language", "--text", "{shards}"]
 
 

@@ -64,7 +64,8 @@ def test_windows_of_an_endless_text_need_no_table() -> None:
 
 @pytest.fixture
 def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Two files with lines of many lengths, a JSONL file with three documents; blocks of a few hundred characters."""
+    """Two files with lines of many lengths, a JSONL file with three documents; pieces and blocks of some hundred characters."""
+    monkeypatch.setattr("headway.data.documents.PIECE", 1 << 8)
     monkeypatch.setattr(token_blocks, "BLOCK", 1 << 9)
     folder = tmp_path / "text"
     folder.mkdir()
