@@ -56,13 +56,14 @@ def test_a_run_from_shards_is_resumed_and_used_by_another(
 
 
 def test_killed_and_started_again_it_ends_the_same(tmp_path: Path, headway: Callable[..., subprocess.Popen[str]]) -> None:
-    """Killed as soon as the first shard stands; its children end with it, and the second process keeps the shard."""
+    """Killed as soon as the index names the first shard; its children end with it, and the second process keeps the shard."""
     text = tmp_path / "numbers.txt"
     text.write_text("".join(f"{n * n % 9973} " for n in range(2_000_000)))
     words = ["data", "prepare", "--text", str(text), "--tokens", "bytes", "--workers", "2"]
     killed = headway(*words, "--out", str(tmp_path / "killed"))
     first = tmp_path / "killed" / "train-00000.tokens"
-    while not first.exists() and killed.poll() is None:
+    index = tmp_path / "killed" / "index.json"
+    while not (index.exists() and first.name in index.read_text()) and killed.poll() is None:
         time.sleep(0.01)
     children = [Path("/proc") / child for child in Path(f"/proc/{killed.pid}/task/{killed.pid}/children").read_text().split()]
     killed.send_signal(signal.SIGKILL)
