@@ -17,7 +17,7 @@ LONG_LINE = 10_000  # characters
 SHORT_DOCUMENT = 20  # characters
 REPEATABLE = 20  # characters; shorter lines (`}`, `* * *`, names of speakers) repeat in any text
 MUCH_REPEATED = 0.2  # of the lines
-MOST_COMPARED = 5_000_000  # different lines that are remembered
+MOST_COMPARED = 500_000  # different lines, and documents, that are remembered, so that memory has a limit
 
 SEVERITY = {"carriage-return": "note", "long-line": "note", "short-document": "note", "not-normalised": "note"}
 WORDS = {symptom.kind: symptom.words for symptom in SYMPTOMS} | {
@@ -60,7 +60,8 @@ class TextDoctor:
             self._record("short-document", self.lines, "")
         if self._hash in self._known_documents:
             self._record("repeated-document", self.lines, "")
-        self._known_documents.add(self._hash)
+        elif len(self._known_documents) < MOST_COMPARED:
+            self._known_documents.add(self._hash)
         self.documents, self.characters = self.documents + 1, self.characters + self._size
         self._held, self._size, self._hash = [], 0, 0
 

@@ -16,6 +16,7 @@ from headway.data.findings import Report
 from headway.data.input_file import InputFile
 from headway.data.messages import display_name
 from headway.data.readers import read_documents
+from headway.data.shards import is_prepared
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Text:
             raise DataError(f"there is no file or folder `{self.path}`", "check the path.")
         if not root.is_dir():
             return [root]
+        if is_prepared(root):
+            message = f"`{self.path}` holds tokens that `headway data prepare` made, not text"
+            raise DataError(message, "only `headway train language --text` reads them; name the text itself.")
         texts = []
         for path in sorted(p for p in root.rglob("*") if p.is_file()):
             if any(part.startswith(".") for part in path.relative_to(root).parts):

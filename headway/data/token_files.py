@@ -5,16 +5,17 @@ size in bytes. As long as these fit, the file is used as it is: `--resume` token
 again to count its bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from headway.core.errors import RunError
 from headway.core.files import disk_errors, read_json, write_json
 from headway.data.text import Text
+from headway.data.token_blocks import Block, cut_blocks, encode_blocks, token_type
 from headway.data.tokens import Tokenizer
 
 
@@ -67,11 +68,34 @@ def tokenize_part(part: Part, tokenizer: Tokenizer, path: Path) -> TokenFile:
         "start": part.start,
         "stop": part.stop,
     }
+
+    def write(file: BinaryIO) -> int:
+        count = 0
+
+        def counted() -> Iterator[Block]:
+            nonlocal count
+            for block in cut_blocks(part.documents(), tokenizer):
+                count += block.bytes
+                yield block
+
+        for ids in encode_blocks(counted(), tokenizer):
+            ids.tofile(file)
+        return count
+
+    return keep_tokens(path, source, token_type(tokenizer).__name__, write)
+
+
+def keep_tokens(path: Path, source: dict[str, Any], kind: str, write: Callable[[BinaryIO], int]) -> TokenFile:
+    """The token file at `path` if it was made from `source`; otherwise `write` fills it, and says how many bytes of text it holds."""
     if not is_made_from(path, source):
-        kind = np.dtype(np.uint16 if tokenizer.size <= 1 << 16 else np.uint32)
         note_of(path).unlink(missing_ok=True)  # while the tokens are being replaced, the old note is not true
-        count = write_tokens(part, tokenizer, path, kind)
-        write_json(note_of(path), source | {"bytes": count, "dtype": kind.name, "size": path.stat().st_size})
+        partial = path.with_name(path.name + ".part")
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(partial, "wb") as file:
+                count = write(file)
+            partial.replace(path)
+        write_json(note_of(path), source | {"bytes": count, "dtype": kind, "size": path.stat().st_size})
     return open_tokens(path)
 
 
@@ -100,24 +124,3 @@ def is_made_from(path: Path, source: dict[str, Any]) -> bool:
         return path.stat().st_size == note["size"] and all(note[name] == value for name, value in source.items())
     except (RunError, OSError, KeyError, TypeError):
         return False
-
-
-def write_tokens(part: Part, tokenizer: Tokenizer, path: Path, kind: "np.dtype[Any]") -> int:
-    """Write the tokens, with the end symbol between two documents; returns the bytes of the text.
-
-    A tokenizer that puts a space before every text would put one before every piece. So a piece that continues a
-    document and begins with a space goes in without it.
-    """
-    count, partial = 0, path.with_name(path.name + ".part")
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "wb") as file:
-            for document in part.documents():
-                for order, piece in enumerate(document):
-                    end = [tokenizer.eos] if count and not order else []  # between documents, not before the first
-                    count += len(piece.encode())
-                    spaced = tokenizer.adds_space and order > 0 and piece.startswith(" ")
-                    ids = tokenizer.encode([piece[1:] if spaced else piece])[0]
-                    np.asarray(end + ids, dtype=kind).tofile(file)
-        partial.replace(path)
-    return count

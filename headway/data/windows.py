@@ -1,7 +1,9 @@
-"""Windows of tokens for language models, cut from one long array that is mapped into memory (`token_files.py`).
+"""Windows of tokens for language models, cut from one long array that is mapped into memory (`token_files.py`, `shards.py`).
 
 The windows of an epoch lie side by side from a random shift on, in random order: a pure function of (seed, epoch), and
-every token is learned from once.
+every token is learned from once. The order is computed where it is needed (`permutation.py`) and the tokens are read
+where they are needed, so memory does not grow with the text, and several processes that each take some rows of a batch
+agree on the order without a word.
 """
 
 from dataclasses import dataclass
@@ -13,6 +15,10 @@ from torch import Tensor
 
 from headway.core.errors import DataError
 from headway.core.seeds import derive
+from headway.data.permutation import Permutation
+from headway.data.shards import ShardedTokens
+
+Stream = np.ndarray | ShardedTokens  # all tokens of a text
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,7 @@ class WindowBatch:
     """Windows of one more token than is read: all but the last go in, all but the first should come out."""
 
     ids: Int[Tensor, "b t+1"]
-    stream: np.ndarray  # all tokens of the text
+    stream: Stream
     starts: np.ndarray  # where in it each window begins
 
     @property
@@ -43,14 +49,13 @@ class WindowBatch:
 class Windows:
     """Batches of `rows` windows of `context` tokens."""
 
-    def __init__(self, tokens: np.ndarray, context: int, rows: int, seed: int) -> None:
+    def __init__(self, tokens: Stream, context: int, rows: int, seed: int) -> None:
         if len(tokens) < 2:
             raise DataError(f"the text has {len(tokens)} tokens: too little to learn from", "bring more text.")
         self.tokens, self.seed = tokens, seed
         self.context = min(context, len(tokens) - 1)
         self.count = (len(tokens) - 1) // self.context  # windows
         self.rows = min(rows, self.count)
-        self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return self.count // self.rows
@@ -58,11 +63,10 @@ class Windows:
     def __getitem__(self, number: int) -> WindowBatch:
         """Batch `number`, counted through all epochs."""
         epoch, index = divmod(number, len(self))
-        if epoch != self._epoch:
-            random = np.random.default_rng(derive(self.seed, "order", epoch))
-            shift = int(random.integers(len(self.tokens) - self.count * self.context))
-            self._epoch, self._order = epoch, random.permutation(self.count) * self.context + shift
-        return self.at(self._order[index * self.rows : (index + 1) * self.rows])
+        random = np.random.default_rng(derive(self.seed, "order", epoch))
+        shift = int(random.integers(len(self.tokens) - self.count * self.context))
+        order = Permutation(self.count, derive(self.seed, "windows", epoch))
+        return self.at(order(np.arange(index * self.rows, (index + 1) * self.rows)) * self.context + shift)
 
     def at(self, starts: np.ndarray) -> WindowBatch:
         rows = np.stack([self.tokens[s : s + self.context + 1] for s in starts])

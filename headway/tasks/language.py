@@ -1,4 +1,3 @@
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,8 +8,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from headway.core.config import Choice, require
+from headway.core.config import Choice, replaced, require
 from headway.core.errors import DataError, UsageError
+from headway.data.shards import is_prepared
 from headway.data.text import Text
 from headway.data.token_files import Part, TokenFile, open_tokens, tokenize_part
 from headway.data.tokens import Tokenizer
@@ -19,6 +19,7 @@ from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
+from headway.tasks.prepared_text import PreparedCorpus, open_prepared
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
 from headway.tasks.sizing import default_rate, gentler, sized
@@ -26,22 +27,25 @@ from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Valid
 from headway.tasks.text_maps import text_maps
 from headway.tasks.texts import TextCorpus, collect_text
 from headway.tasks.uses import Map
-from headway.tasks.vocabulary import choose_size, describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer
+from headway.tasks.vocabulary import describe_vocabulary, load_tokenizer, save_tokenizer
 
-LEARNED = 50_000_000  # characters that a tokenizer is learned from
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
 SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
+
+LanguageCorpus = TextCorpus | PreparedCorpus
 
 
 @dataclass(frozen=True)
 class Data:
-    text: str | None = None  # a text file, a folder of them or .jsonl, of any size; `-` for standard input
+    text: str | None = (
+        None  # a text file, a folder of them or .jsonl, what `data prepare` made of them, or `-`: standard input
+    )
     validation_text: str | None = (
         None  # held-out text to choose the best weights by; without it a part of the text is set apart
     )
     test_text: str | None = None  # held-out text to judge the end result by; without it a part of the text is set apart
-    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] = (
-        "bpe"  # what the model reads and writes
+    tokens: Literal["bpe", "wordpiece", "unigram", "words", "characters", "bytes"] | None = (
+        None  # what the model reads and writes (default: bpe, or what the text was prepared with)
     )
     vocabulary: int | None = None  # how many different tokens (default: by the size of the text)
     context: int | None = None  # tokens that the model reads at once (default: 128 for a short budget, else 256)
@@ -55,7 +59,7 @@ class Data:
         )
 
 
-class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
+class Language(Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
     """Language modelling: predict the next token of a text.
 
     loss: cross-entropy of the next token; figures: nats per token, bits per byte, perplexity of held-out text.
@@ -81,12 +85,17 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
     # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def collect(cls, data: Data, seed: int) -> TextCorpus:
+    def collect(cls, data: Data, seed: int) -> LanguageCorpus:
         if data.text is None:
             raise UsageError(
                 "which text? `--text`: a file, a folder or .jsonl", "`headway train language --help` explains it."
             )
-        return collect_text(data.text, data.validation_text, data.test_text)
+        if not is_prepared(Path(data.text)):
+            return collect_text(data.text, data.validation_text, data.test_text)
+        if data.validation_text or data.test_text:
+            hint = "leave out `--validation-text` and `--test-text`; `headway data prepare` has these options."
+            raise UsageError(f"`{data.text}` has its own held-out parts", hint)
+        return open_prepared(Path(data.text))
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -95,7 +104,7 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
         )
 
     @classmethod
-    def propose(cls, recipe: Recipe[Data], corpus: TextCorpus, base: Base | None) -> Proposal[Data]:
+    def propose(cls, recipe: Recipe[Data], corpus: LanguageCorpus, base: Base | None) -> Proposal[Data]:
         """A context that a short budget can fill, a width that it can train, and no dropout while the text is new."""
         data, t = recipe.data, recipe.training
         hurried = t.minutes is not None and t.minutes <= 3
@@ -111,15 +120,15 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
             more={"context": context},
         )
         usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
-        size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
+        tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
         batch = t.batch or max(context, 1536 if hurried else 4096)
-        return Proposal(dataclasses.replace(data, context=context, vocabulary=size), model, batch, t.rate or usual)
+        settled = {"context": context, "tokens": tokens, "vocabulary": size}
+        return Proposal(replaced(data, settled, "data"), model, batch, t.rate or usual)
 
     @classmethod
-    def fit(cls, data: Data, corpus: TextCorpus, base: Base | None) -> "Language":
-        """Learn the vocabulary from the beginning of the training text, or take over that of the run that this one begins with."""
-        pieces = (piece for document in corpus.train.documents() for piece in document)
-        return cls(data, learn_tokenizer(data.tokens, islice(pieces, LEARNED >> 16), data.vocabulary, base))
+    def fit(cls, data: Data, corpus: LanguageCorpus, base: Base | None) -> "Language":
+        """Learn the vocabulary, or take over that of the run that this one begins with."""
+        return cls(data, corpus.learn(*corpus.vocabulary(data.tokens, data.vocabulary), base))
 
     def save(self, folder: Path) -> None:
         save_tokenizer(self.tokenizer, folder / "tokenizer.json")
@@ -137,14 +146,13 @@ class Language(Task[Data, TextCorpus, WindowBatch, LanguageModel]):
 
     # -- training ------------------------------------------------------------------------------------------------------
 
-    def prepare(self, corpus: TextCorpus, folder: Path, batch: int, seed: int) -> Windows:
-        """The text is tokenized into files of the run, which are mapped into memory."""
-        train = tokenize_part(corpus.train, self.tokenizer, folder / "cache" / "train.tokens")
-        for name, part in corpus.held_out.items():
-            held_out = tokenize_part(part, self.tokenizer, folder / "held_out" / f"{name}.tokens")
-            if len(held_out.ids) < 2:
+    def prepare(self, corpus: LanguageCorpus, folder: Path, batch: int, seed: int) -> Windows:
+        """The tokens are files of the run, or shards that were made before; either way they are mapped into memory."""
+        tokens = corpus.tokenize(self.tokenizer, folder)
+        for name in corpus.held_out:
+            if len(open_tokens(folder / "held_out" / f"{name}.tokens").ids) < 2:
                 raise DataError(f"the held-out text for {name} is too short", f"bring more text, or `--{name}-text`.")
-        return Windows(train.ids, self.context, max(1, batch // self.context), seed)
+        return Windows(tokens, self.context, max(1, batch // self.context), seed)
 
     def loss(self, model: LanguageModel, batch: WindowBatch) -> Loss:
         ids, wanted = batch.ids[:, :-1], batch.ids[:, 1:]

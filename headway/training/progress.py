@@ -92,3 +92,32 @@ class Progress:
         if self.bar is not None:
             self.bar.stop()
             self.bar = None
+
+
+class Countdown:
+    """The progress of work whose size is known, with the time that is left by the speed of the last half minute."""
+
+    def __init__(self, unit: str) -> None:
+        self.unit, self.terminal = unit, sys.stdout.isatty()
+        self.recent: list[tuple[float, int]] = []  # (time, done)
+        self.last = 0.0
+
+    def report(self, text: str, done: int, total: int) -> None:
+        """`done` of `total`; a `total` of 0: a message."""
+        now = time.monotonic()
+        if not total:
+            print(text, flush=True)
+            return
+        if done < total and now - self.last < (0.5 if self.terminal else 10.0):
+            return
+        self.last = now
+        self.recent = [*(point for point in self.recent if now - point[0] < 30), (now, done)]
+        (begin, before), left = self.recent[0], ""
+        if done > before:
+            left = f", {clock((total - done) * (now - begin) / (done - before))} left"
+        end = "\r" if self.terminal and done < total else "\n"
+        print(
+            f"{text} {done:,} of {total:,} {self.unit} ({done / total:.0%}){left}",
+            end=f"\x1b[K{end}" if self.terminal else end,
+            flush=True,
+        )

@@ -1,4 +1,7 @@
-"""`headway data check`: what is wrong with data, before anything is trained on it. `headway data get`: public data by name."""
+"""`headway data check`: what is wrong with data, before anything is trained on it. `headway data get`: public data by name.
+
+`headway data prepare`: text of any size, tokenized once into files that `headway train language` maps into memory.
+"""
 
 import argparse
 import inspect
@@ -12,7 +15,7 @@ from headway.core.errors import UsageError
 from headway.tasks.asking import absolute, ask, find_task
 from headway.verbs.options import add_options
 
-SUMMARY = "look at data before training, or get public data by name"
+SUMMARY = "look at data before training, get public data by name, or tokenize large text once"
 EXAMPLES = """\
 examples:
   headway data check train.en train.de            encoding, drift, duplicates: what, where, and what will be done about it
@@ -21,14 +24,20 @@ examples:
   headway data check --task translation --pairs data.tsv --languages 1,2
   headway data get                                which public data there are
   headway data get fashion-mnist --out data/      through a package manager that this machine has; nothing is installed
+  headway data prepare --text corpus/ --out shards/       tokenize text of any size once, on all cores
+  headway data prepare --text corpus/ --out shards/ --tokens unigram --vocabulary 8000 --workers 4
+  headway train language --text shards/ --out runs/text   train from it; memory does not grow with the text
 
-The exit code is 1 if the data has errors that would spoil a model, so `headway data check ... && headway train ...` stops there."""
+`prepare` that was stopped goes on when the same command is given again; shards that are damaged are made again.
+The exit code of `check` is 1 if errors in the data would spoil a model, so `headway data check ... && headway train ...` stops there."""
 MANY = "files"
 
 
 def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
-    about = "check: what is wrong with these files, line by line; get: bring public data by name"
-    p.add_argument("action", nargs="?", choices=["check", "get"], help=about)
+    about = (
+        "check: what is wrong with these files, line by line; get: bring public data by name; prepare: tokenize text"
+    )
+    p.add_argument("action", nargs="?", choices=["check", "get", "prepare"], help=about)
     p.add_argument(
         "files",
         nargs="*",
@@ -36,23 +45,70 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
         help="files as they would be given to `headway train`, or the name of public data",
     )
     p.add_argument("--language", metavar="XX", help="get: the other language of parallel text, such as fr (default de)")
-    p.add_argument("--out", default="data", metavar="DIR", help="get: the folder that the data goes to (default data)")
+    where = "get: the folder that the data goes to (default data); prepare: the folder of the shards"
+    p.add_argument("--out", metavar="DIR", help=where)
     p.add_argument(
         "--task",
         metavar="TASK",
         help=f"{', '.join(registry.entries('tasks'))} (default: found from the files); brings its options",
     )
     p.add_argument("--json", action="store_true", help="check: print JSON")
-    if "--task" in words[:-1]:
+    if words[:1] == ["prepare"]:
+        add_prepare_arguments(p.add_argument_group("prepare"))
+    elif "--task" in words[:-1]:
         entry = find_task(words[words.index("--task") + 1])
         add_options(p.add_argument_group(entry.name), entry.options, entry.facts.get("files") or ())
 
 
 def run(a: argparse.Namespace) -> int:
     if a.action is None:
-        hint = "`headway data check FILE` looks at data; `headway data get` lists public data."
-        raise UsageError("which action? `check` or `get`", hint)
-    return get_named(a.files, Path(a.out), a.language) if a.action == "get" else check(a)
+        hint = (
+            "`headway data check FILE` looks at data; `headway data get` lists public data; `prepare` tokenizes text."
+        )
+        raise UsageError("which action? `check`, `get` or `prepare`", hint)
+    if a.action == "prepare":
+        return prepare(a)
+    return get_named(a.files, Path(a.out or "data"), a.language) if a.action == "get" else check(a)
+
+
+def add_prepare_arguments(p: argparse._ActionsContainer) -> None:
+    from headway.data.tokens import KINDS
+
+    p.add_argument("--text", metavar="PATH", help="a text file, a folder of them or .jsonl, of any size")
+    p.add_argument("--validation-text", metavar="PATH", help="held-out text (default: a part of the text)")
+    p.add_argument("--test-text", metavar="PATH", help="held-out text to judge by (default: a part of the text)")
+    p.add_argument("--tokens", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default bpe)")
+    p.add_argument(
+        "--vocabulary", type=int, metavar="N", help="how many different tokens (default: by the size of the text)"
+    )
+    p.add_argument("--from", dest="start", metavar="RUN", help="use the vocabulary of this run")
+    p.add_argument("--workers", type=int, metavar="N", help="processes that tokenize (default: one per core)")
+
+
+def prepare(a: argparse.Namespace) -> int:
+    """Tokenize a text into shards, and report the progress with the time that is left."""
+    if a.files or not a.text or not a.out:
+        raise UsageError(
+            "which text, and where to? `--text` and `--out`", "`headway data prepare --text corpus/ --out shards/`"
+        )
+    from headway.core.machine import cores
+    from headway.tasks.preparation import Preparation
+    from headway.training.progress import Countdown
+
+    text, validation, test = (path and absolute(path) for path in (a.text, a.validation_text, a.test_text))
+    workers = cores() if a.workers is None else a.workers
+    asked = Preparation(text, validation, test, a.tokens, a.vocabulary, a.start, workers)
+    countdown, out = Countdown("characters"), Path(a.out)
+    try:
+        index = asked.run(out, countdown.report)
+    except KeyboardInterrupt:
+        print(f"\nstopped; finished shards are kept in `{out}`, the same command continues")
+        return 130
+    files = sum(len(part.shards) for part in index.parts.values())
+    parts = ", ".join(f"{part.tokens:,} for {name}" for name, part in index.parts.items())
+    print(f"in `{out}`: {files:,} shards; tokens: {parts}; {index.kind} vocabulary of {index.size:,}")
+    print(f"next: headway train language --text {shlex.quote(a.out)} --out runs/text")
+    return 0
 
 
 def get_named(names: list[str], out: Path, language: str | None) -> int:
