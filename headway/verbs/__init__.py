@@ -2,5 +2,5 @@
 
 ORDER = (
     "train", "translate", "generate", "classify", "tag", "answer", "detect", "predict", "evaluate", "inspect", "align",
-    "compare", "export", "tune", "reproduce", "data", "list", "find", "show", "check", "lab", "completion",
+    "compare", "export", "tune", "reproduce", "data", "list", "find", "show", "check", "lab", "completion", "plan",
 )  # fmt: skip
