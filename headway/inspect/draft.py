@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,7 +76,7 @@ class Draft:
             return Loop(model, self.batches(batch), self.loss, settings, self.seed, precision=self.precision)
 
     def cost(self, batch: int) -> StepCost:
-        """The cost of a step with such batches. A loss that depends on numbers of the model, as matching boxes does, is counted on real ones."""
+        """The cost of a step with such batches. A loss that depends on what the model computes (matching boxes) is counted on real numbers."""
         try:
             return count_step(self.loop(batch, real=False))
         except RuntimeError:  # the common ancestor of what fake tensors raise
@@ -100,6 +101,7 @@ def recipe_draft(recipe: Recipe[object]) -> Iterator[Draft]:
     precision = choose_precision(recipe.precision, choose_device(recipe.device))
     with TemporaryDirectory() as folder:
 
+        @cache
         def batches(batch: int) -> Batches[object]:
             return task.prepare(corpus, Path(folder), batch, recipe.seed)
 

@@ -1,4 +1,4 @@
-"""The speed of this machine, measured in a few seconds: products of matrices, bytes that are copied, and steps of a small copy of a model."""
+"""The speed of this machine, measured in a few seconds: products of matrices, copies of bytes, and steps of a small copy of a model."""
 
 import statistics
 import time
@@ -39,7 +39,7 @@ class Timed:
 
 
 def measure_rates() -> Rates:
-    """The median of many products and of many copies."""
+    """The fastest of many products and of many copies: what other programs take does not count."""
     machine.prepare()
     a, b = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
     source = torch.zeros(COPIED // 4)
@@ -47,7 +47,7 @@ def measure_rates() -> Rates:
     threads = torch.get_num_threads()
     product = Timer("a @ b", globals={"a": a, "b": b}, num_threads=threads).blocked_autorange(min_run_time=SECONDS)
     copy = Timer("t.copy_(s)", globals={"t": target, "s": source}, num_threads=threads)
-    return Rates(2 * SIDE**3 / product.median, 2 * COPIED / copy.blocked_autorange(min_run_time=SECONDS).median)
+    return Rates(2 * SIDE**3 / min(product.times), 2 * COPIED / min(copy.blocked_autorange(min_run_time=SECONDS).times))
 
 
 def time_steps(draft: Draft, whole: StepCost, rates: Rates) -> Timed:
@@ -61,12 +61,15 @@ def time_steps(draft: Draft, whole: StepCost, rates: Rates) -> Timed:
         depth = small.depth
         if depth is not None and depth > 2:
             small = small.with_depth(depth // 2)
-        elif batch > 1:
-            batch //= 2
         else:
+            batch //= 2
+        smaller = small.cost(max(1, batch))
+        if smaller.units == cost.units and small.depth == depth:  # one example
             break
-        cost = small.cost(batch)
-    loop = small.loop(batch, real=True)
+        cost = smaller
+    loop = small.loop(max(1, batch), real=True)
+    loop.gradients(0)  # the first pass loads kernels
+    loop.learner.model.zero_grad(set_to_none=True)
     began = time.process_time()
     times = loop.timed_steps(STEPS)
     processor = (time.process_time() - began) / len(times)

@@ -31,11 +31,16 @@ def _attention_backward(g: Shape, q: Shape, k: Shape, v: Shape, *_: Any, out_sha
     return sdpa_backward_flop_count(g, q, k, v)
 
 
-FORMULAS: dict[Any, Callable[..., int]] = {
-    **flop_registry,
-    **{kernel: shape_wrapper(formula) for kernel, formula in HIDDEN.items()},
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: shape_wrapper(_attention_backward),
+def _added_product(c: Shape, a: Shape, b: Shape, *_: Any, out_shape: Any, **options: Any) -> int:
+    return 2 * a[0] * a[1] * b[1]
+
+
+# What a step runs and torch's counter does not know: `HIDDEN`, the way back through attention, a product that is added in place.
+UNKNOWN: dict[Any, Any] = HIDDEN | {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
+    torch.ops.aten.addmm_: _added_product,
 }
+FORMULAS: dict[Any, Callable[..., int]] = flop_registry | {k: shape_wrapper(f) for k, f in UNKNOWN.items()}
 
 
 @dataclass(frozen=True)

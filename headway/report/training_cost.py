@@ -131,7 +131,7 @@ def duration(seconds: float) -> str:
     for size, name in ((365.25 * 86400, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds / size:,.1f} {name}"
-    return f"{seconds:,.2f} seconds" if seconds >= 1 else f"{1000 * seconds:,.3g} ms"
+    return f"{seconds:,.3g} seconds" if seconds >= 1 else f"{1000 * seconds:,.3g} ms"
 
 
 def wrapped(text: str, width: int) -> list[str]:
