@@ -89,15 +89,21 @@ def main(names: list[str]) -> None:
     if len(names) == 1:
         print(json.dumps(measure(names[0])))
         return
-    print("case             parameters   memory MB (planned, ratio)   processor s (planned, ratio)   clock s (planned, ratio)   copy")
+    print(
+        "case             parameters   memory MB (planned, ratio)   processor s (planned, ratio)   clock s (planned, ratio)   copy"
+    )
     for case in names or CASES:
-        done = subprocess.run([sys.executable, "-W", "ignore", __file__, case], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", __file__, case], capture_output=True, text=True, check=True
+        )
         found = json.loads(done.stdout.splitlines()[-1])
         cells = [f"{case:16} {found['parameters']:10,}"]
         for name, size in (("memory", 1e6), ("processor", 1), ("clock", 1)):
             real, planned = found[name] / size, found[f"{name} planned"] / size
             cells.append(f"{real:8.4g} ({planned:.4g}, {planned / real:.2f})")
-        print("   ".join(cells), f"  {found['depth of the copy']} blocks, batch {found['batch of the copy']}", flush=True)
+        print(
+            "   ".join(cells), f"  {found['depth of the copy']} blocks, batch {found['batch of the copy']}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class Draft:
             return Loop(model, self.batches(batch), self.loss, settings, self.seed, precision=self.precision)
 
     def cost(self, batch: int) -> StepCost:
-        """The cost of a step with such batches. A loss that depends on what the model computes (matching boxes) is counted on real numbers."""
+        """The cost of a step with such batches; on real numbers where the loss depends on what the model computes (matching boxes)."""
         try:
             return count_step(self.loop(batch, real=False))
         except RuntimeError:  # the common ancestor of what fake tensors raise
