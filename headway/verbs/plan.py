@@ -86,7 +86,7 @@ def run(a: argparse.Namespace) -> int:
         )
     if a.utilisation is not None and not a.devices:
         raise UsageError("`--utilisation` is of other devices", "add `--devices`; for this machine it is measured.")
-    devices = parse_devices(a.devices, a.utilisation or UTILISATION) if a.devices else None
+    devices = parse_devices(a.devices, UTILISATION if a.utilisation is None else a.utilisation) if a.devices else None
     size, tokens = a.task in MILLIONS, None
     recipe = None
     if size:
