@@ -2,5 +2,5 @@
 
 ORDER = (
     "train", "translate", "generate", "classify", "tag", "answer", "detect", "predict", "evaluate", "inspect", "align",
-    "compare", "export", "tune", "reproduce", "data", "list", "find", "show", "check", "lab", "course", "completion",
+    "compare", "export", "plan", "tune", "reproduce", "data", "list", "find", "show", "check", "lab", "course", "completion",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from headway.core import registry
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.core.machine import cores, started_together
-from headway.tasks.asking import ask, find_task, task_of
+from headway.tasks.asking import Asked, ask, find_task, task_of
 from headway.tasks.folder import WEIGHTS, require_run, require_start
 from headway.verbs.options import add_options, require_positive
 from headway.verbs.task_options import add_task_options, asked_tasks, given_options
@@ -41,7 +41,7 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
         inner = subparsers.add_parser(
             name, usage=usage, help=entry.summary, description=entry.doc, formatter_class=raw, allow_abbrev=False
         )
-        _add_task(inner, entry)
+        add_task(inner, entry)
 
 
 def _add_processes(p: argparse.ArgumentParser) -> None:
@@ -51,7 +51,8 @@ def _add_processes(p: argparse.ArgumentParser) -> None:
     p.add_argument("--shard", action="store_true", help=about)
 
 
-def _add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
+def add_task(p: argparse.ArgumentParser, entry: Entry) -> None:
+    """The options of a task; `headway plan` has the same."""
     task = task_of(entry)
     models = registry.models_for(task.facts["reads"], task.facts["gives"])
     p.add_argument("--out", metavar="DIR", help="where the run goes; must not exist yet")
@@ -107,15 +108,7 @@ def _start(a: argparse.Namespace, processes: "Processes | None" = None) -> int:
             "what should be trained?", "`headway train demo --out runs/demo`, or see `headway train --help`."
         )
     entry = find_task(a.task)
-    data, training = given_options(a, entry)
-    options = {
-        n.removeprefix("model."): v for n, v in (vars(a) | a.paths).items() if n.startswith("model.") and v is not None
-    }
-    require_positive(a, "ensemble")
-    if a.start:
-        require_start(Path(a.start))
-    begin = str(Path(a.start).resolve()) if a.start else None
-    asked = ask(a.task, data, a.model, options, training, a.seed, begin, a.device, a.precision)
+    asked = understood(a, entry)
     if not a.out:
         raise UsageError(
             "missing: `--out DIR`, where the run goes", f"for example `--out runs/{entry.name.partition(':')[0]}`."
@@ -133,6 +126,19 @@ def _start(a: argparse.Namespace, processes: "Processes | None" = None) -> int:
     recipe = dataclasses.replace(asked.recipe(), ensemble=a.ensemble)
     whole = start(recipe, Path(a.out), Progress(a.quiet), a.anyway, processes)
     return finish(whole, Path(a.out), a.quiet, processes)
+
+
+def understood(a: argparse.Namespace, entry: Entry) -> Asked:
+    """What the command line asks for; every mistake in it raises before anything heavy is loaded."""
+    data, training = given_options(a, entry)
+    options = {
+        n.removeprefix("model."): v for n, v in (vars(a) | a.paths).items() if n.startswith("model.") and v is not None
+    }
+    require_positive(a, "ensemble")
+    if a.start:
+        require_start(Path(a.start))
+    begin = str(Path(a.start).resolve()) if a.start else None
+    return ask(a.task, data, a.model, options, training, a.seed, begin, a.device, a.precision)
 
 
 def _resume(a: argparse.Namespace, processes: "Processes | None" = None) -> int:
