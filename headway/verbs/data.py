@@ -26,7 +26,7 @@ examples:
   headway data get fashion-mnist --out data/      through a package manager that this machine has; nothing is installed
   headway data prepare --text corpus/ --out shards/       tokenize text of any size once, on all cores
   headway data prepare --text corpus/ --out shards/ --tokens unigram --vocabulary 8000 --workers 4
-  headway train language --text shards/ --out runs/text   train from it; memory does not grow with the text
+  headway train language --text shards/ --out runs/text   train from it; the files are mapped, not read
 
 `prepare` that was stopped goes on when the same command is given again; shards that are damaged are made again.
 The exit code of `check` is 1 if errors in the data would spoil a model, so `headway data check ... && headway train ...` stops there."""
