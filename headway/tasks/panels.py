@@ -39,9 +39,9 @@ class Plot:
     x_label: str = ""
     y_label: str = ""
     caption: str = ""  # one or two sentences: how to read it
-    log: bool = False  # the x axis is logarithmic: for sizes over several powers of ten
     equal: bool = False  # one unit is as long on both axes: for points in the plane
     bare: bool = False  # without axes: where a point stands means nothing, as in a graph
+    log: bool = False  # the x axis is logarithmic: for sizes over several powers of ten
 
 
 @dataclass(frozen=True, eq=False)

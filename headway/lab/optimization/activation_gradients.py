@@ -39,7 +39,7 @@ class ActivationGradients(Experiment):
 
     Notes: D. Source: Hochreiter 1998, https://doi.org/10.1142/S0218488598000094; Maas, Hannun and Ng 2013; Lu et al. 2020, https://arxiv.org/abs/1903.06733
     Assumes: the data stay the same; there is no weight decay.
-    Also: vanishing gradients; dying ReLU; dead units.
+    Also: gradients of activations; dying ReLU; dead units.
     """
 
     width = param(20, "units of each hidden layer", least=8, most=100)
