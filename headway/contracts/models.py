@@ -223,9 +223,8 @@ def padding_does_not_change_the_answer(case: Case) -> None:
         together = positions(case.hidden(model, inputs))
         for row in range(BATCH):
             alone = positions(case.hidden(model, batch.alone(row)))
-            counted = together[
-                row : row + 1, : alone.shape[1], : alone.shape[2]
-            ]  # pointers have a column for each input
+            # pointers have a column for each input
+            counted = together[row : row + 1, : alone.shape[1], : alone.shape[2]]
             require_equal(counted, alone, f"when row {row} was padded")
 
 

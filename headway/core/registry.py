@@ -104,9 +104,8 @@ def _referred(name: str, room: str) -> Entry:
     if class_name not in nodes:
         raise UnknownName(f"class of `{module}`:", class_name, nodes)
     if any(not ast.unparse(base).endswith("Module") for base in getattr(nodes[class_name], "bases", ())):
-        return _from_object(
-            name, getattr(import_module(module), class_name), room
-        )  # what it inherits is not in its file
+        # what it inherits is not in its file
+        return _from_object(name, getattr(import_module(module), class_name), room)
     return read_entry(nodes[class_name], nodes, text, name, room, path, module)
 
 
@@ -258,9 +257,8 @@ def find(words: str) -> list[Entry]:
         return " ".join(re.findall("[a-z0-9]+", " ".join(parts).lower()))
 
     def begins(needle: str, description: str) -> bool:
-        return (
-            re.search(r"\b" + " ?".join(needle), description) is not None
-        )  # `prenorm` is written "pre-norm" or "pre norm" in a text
+        # `prenorm` is written "pre-norm" or "pre norm" in a text
+        return re.search(r"\b" + " ?".join(needle), description) is not None
 
     def rank(entry: Entry) -> tuple[bool, int] | None:
         names, description = text(entry.name, *entry.aliases), text(entry.doc)

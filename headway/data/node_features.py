@@ -40,10 +40,11 @@ class NodeFeatures:
             else:
                 found += [(column, name, 0.0, 1.0) for name in sorted({cell for cell in cells if cell.strip()})]
         if not found:
+            # (0 - (-1)) / 1 is the constant
             found = [
                 ("", "", *scale_of(np.log1p(graphs.degrees))),
                 ("", "", -1.0, 1.0),
-            ]  # (0 - (-1)) / 1 is the constant
+            ]
         return cls(*zip(*found, strict=True))
 
     def __len__(self) -> int:

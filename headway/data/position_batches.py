@@ -43,9 +43,8 @@ class SpanBatch:
     ids: Int[Tensor, "b t"]
     keep: Bool[Tensor, "b t"]
     segments: Int[Tensor, "b t"]  # 0 in the question, 1 in the passage
-    allowed: Bool[
-        Tensor, "b t"
-    ]  # where an answer may begin and end: in the passage, or at 0, which says that there is none
+    # where an answer may begin and end: in the passage, or at 0, which says that there is none
+    allowed: Bool[Tensor, "b t"]
     ends: Int[Tensor, "b 2"]  # the first and the last token of the answer
 
     def to(self, device: torch.device) -> "SpanBatch":

@@ -24,9 +24,8 @@ class Text:
     """All text under a path."""
 
     path: str
-    skipped: dict[str, str] = field(
-        default_factory=dict, compare=False
-    )  # files of a folder that are not text, and what they are
+    # files of a folder that are not text, and what they are
+    skipped: dict[str, str] = field(default_factory=dict, compare=False)
 
     @cached_property
     def files(self) -> list[Path]:

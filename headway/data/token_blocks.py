@@ -95,9 +95,8 @@ _workers_tokenizer: list[Tokenizer] = []  # of a worker process: its one tokeniz
 
 
 def _begin_worker(kind: type[Tokenizer], stored: str) -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches every process; the one that reads the text ends the others
+    # Ctrl-C reaches every process; the one that reads the text ends the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # threads within each of the processes would be too many
     _workers_tokenizer.append(kind.from_json(stored))

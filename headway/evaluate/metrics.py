@@ -66,11 +66,12 @@ class ChrF(Metric):
             *(extract_all_char_ngrams(text, CHRF.CHAR_ORDER) for text in (hypothesis, reference)), strict=True
         ):
             shared = sum(min(number, r[ngram]) for ngram, number in h.items() if ngram in r)
+            # a reference that is too short for an order does not count there
             counts += [
                 h.total() if r else 0,
                 r.total(),
                 shared,
-            ]  # a reference that is too short for an order does not count there
+            ]
         return counts
 
     def score(self, sums: np.ndarray) -> float:

@@ -26,9 +26,8 @@ def representations(subject: Subject) -> dict[str, np.ndarray]:
                 found.setdefault(name, []).append(points[points.isfinite().all(1)])  # hidden choices are -inf
     drawn = {}
     for name, parts in found.items():
-        if len({part.shape[1] for part in parts}) == 1 and any(
-            len(part) for part in parts
-        ):  # a length that differs between batches is no dimension
+        # a length that differs between batches is no dimension
+        if len({part.shape[1] for part in parts}) == 1 and any(len(part) for part in parts):
             points = torch.cat(parts)
             drawn[name] = points[torch.randperm(len(points), generator=subject.random())[:MOST]].numpy()
     return drawn

@@ -152,9 +152,8 @@ class Subject:
             if len(first.x) < 2 or len(first.y) != len(first.x):
                 return len(first.y) != len(first.x)
             moved = self.run(batch, lambda x: torch.cat((x[:1] + (x[1:2] - x[:1]) / 2 + 0.1, x[1:])))
-            return not torch.allclose(
-                first.y[1:], moved.y[1:], rtol=1e-9, atol=1e-9
-            )  # products of batches round differently
+            # products of batches round differently
+            return not torch.allclose(first.y[1:], moved.y[1:], rtol=1e-9, atol=1e-9)
 
     def mask(self, batch: Any, like: Tensor) -> Tensor | None:
         """Which positions of "b t ..." are no padding."""

@@ -59,9 +59,8 @@ def document(title: str, body: str, data: Mapping[str, Any], extra: Sequence[str
     page = Template(part("page.html")).substitute(
         title=escape(title), style=style, body=body, data=embedded(data), script=script
     )
-    return page.encode("utf-8", "replace").decode(
-        "utf-8"
-    )  # half a character from a broken command line must not stop the page
+    # half a character from a broken command line must not stop the page
+    return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def part(name: str) -> str:

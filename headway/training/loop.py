@@ -155,9 +155,8 @@ class Loop(Generic[B]):
     def _finished(self, progress: Progress) -> bool:
         """Early stopping: true after `patience` validations without a better score, and also after the last step."""
         state, patience = self.state, self.settings.patience
-        self.interrupted = (
-            self.processes.sums([self.interrupted])[0] > 0
-        )  # whoever was interrupted, all stop at the same step
+        # whoever was interrupted, all stop at the same step
+        self.interrupted = self.processes.sums([self.interrupted])[0] > 0
         if patience is not None and state.stale >= patience:
             progress.say(
                 f"stopping early: no better score in {state.stale} validations; the best was at step {state.best_step:,}"
@@ -172,9 +171,8 @@ class Loop(Generic[B]):
         if not (math.isfinite(loss) and math.isfinite(float(norm)) and (self.state.step == 0 or loss <= highest)):
             self._roll_back(progress, f"loss {loss:.4g}, gradient norm {float(norm):.4g}")
             return
-        if (
-            self.unsaved
-        ):  # the loss of the next step has shown that these weights are good, and they are not changed yet
+        # the loss of the next step has shown that these weights are good, and they are not changed yet
+        if self.unsaved:
             self._save()
         self.update(self.state.step, norm)
         first = loss if self.state.first is None else self.state.first

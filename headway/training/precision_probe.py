@@ -60,9 +60,8 @@ def main(threads: int) -> None:
     torch.manual_seed(0)
     check_products()
     model, ids = Step(), torch.randint(VOCABULARY, (ROWS, LENGTH + 1))
-    times = [(seconds(model, ids, False), seconds(model, ids, True)) for _ in range(1 + REPEATS)][
-        1:
-    ]  # the first warms up
+    # the first warms up
+    times = [(seconds(model, ids, False), seconds(model, ids, True)) for _ in range(1 + REPEATS)][1:]
     full, low = (min(column) for column in zip(*times, strict=True))
     print(json.dumps({"float32": full, "bfloat16": low}))
 

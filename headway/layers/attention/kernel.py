@@ -57,9 +57,8 @@ class Kernel(nn.Module):
         else:
             if keep is not None:
                 a = a.masked_fill(~keep[:, None, :, None], float("-inf"))
-            m = (
-                a.detach().amax((2, 3), keepdim=True).clamp(min=torch.finfo(a.dtype).min)
-            )  # a row of nothing but padding has no largest
+            # a row of nothing but padding has no largest
+            m = a.detach().amax((2, 3), keepdim=True).clamp(min=torch.finfo(a.dtype).min)
             y = q @ ((a - m).exp_().mT @ v)  # in place, here and below: memory is what long sequences wait for
         return self.output(rearrange(_ratio(y), "b h t e -> b t (h e)").to(x.dtype))
 
@@ -115,9 +114,8 @@ def _prefix(
     decay = (m[..., None, :] - largest[..., :, None]).masked_fill_(later, float("-inf")).exp_()
     y = (q @ k.mT).mul_(decay) @ v
     last = largest[..., -1]
-    past = F.pad(
-        last[..., :-1], (1, 0), value=float("-inf")
-    )  # M at the end of the chunk before: the scale of what it hands on
+    # M at the end of the chunk before: the scale of what it hands on
+    past = F.pad(last[..., :-1], (1, 0), value=float("-inf"))
     sums = (k * (m - last[..., None]).exp()[..., None]).mT @ v
     before = [torch.zeros_like(sums[:, :, 0])]
     for shrink, new in zip((past - last).exp()[..., None, None].unbind(2)[:-1], sums.unbind(2)[:-1], strict=True):

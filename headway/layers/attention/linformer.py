@@ -38,9 +38,8 @@ class Linformer(nn.Module):
         self.heads = heads
         self.longest = longest
         self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
-        self.e, self.f = (
-            nn.Parameter(torch.randn(rank, longest) * longest**-0.5) for _ in range(2)
-        )  # E K is of the size of K
+        # E K is of the size of K
+        self.e, self.f = (nn.Parameter(torch.randn(rank, longest) * longest**-0.5) for _ in range(2))
         self.output = nn.Linear(width, width)
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
@@ -55,9 +54,10 @@ class Linformer(nn.Module):
         q, k, v = self.project(x).chunk(3, -1)
         if keep is not None:
             k, v = (y.masked_fill(~keep[..., None], 0.0) for y in (k, v))
+        # b r d: the heads share E and F, so they are cut afterwards
         k, v = (
             self.e[:, :length] @ k,
             self.f[:, :length] @ v,
-        )  # b r d: the heads share E and F, so they are cut afterwards
+        )
         y = F.scaled_dot_product_attention(*(rearrange(y, "b s (h e) -> b h s e", h=self.heads) for y in (q, k, v)))
         return self.output(rearrange(y, "b h t e -> b t (h e)"))

@@ -42,8 +42,7 @@ def orthogonal(features: int, width: int) -> Float[Tensor, "r e"]:
     """Rows that are orthogonal within each group of `width`, each distributed as N(0, I)."""
     groups = -(-features // width)
     q, r = torch.linalg.qr(torch.randn(groups, width, width))
-    q = (
-        q * r.diagonal(dim1=1, dim2=2).sign()[:, None, :]
-    )  # undoes LAPACK's choice of signs, so that q is uniform on the rotations
+    # undoes LAPACK's choice of signs, so that q is uniform on the rotations
+    q = q * r.diagonal(dim1=1, dim2=2).sign()[:, None, :]
     directions = q.mT.flatten(0, 1)[:features]
     return directions * torch.randn(features, width).norm(dim=1, keepdim=True)

@@ -93,8 +93,7 @@ class ShiftedWindow(nn.Module):
             place = torch.arange(whole, device=device) + shift
             labels.append(((place >= whole).long(), place % whole < size))
         (round_y, real_y), (round_x, real_x) = labels
-        region = torch.where(
-            real_y[:, None] & real_x, 2 * round_y[:, None] + round_x, -1
-        )  # padding sees padding: no row is empty
+        # padding sees padding: no row is empty
+        region = torch.where(real_y[:, None] & real_x, 2 * round_y[:, None] + round_x, -1)
         region = rearrange(region, "(y i) (x j) -> (y x) (i j)", i=self.window, j=self.window)
         return region[:, :, None] == region[:, None, :]

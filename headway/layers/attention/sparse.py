@@ -49,9 +49,8 @@ class Sparse(nn.Module):
         """Which keys s a query t sees, written out: dense attention under this mask gives the same numbers."""
         t, s = self.plan(length, torch.tensor([length], device=self.output.weight.device))
         t, s = t[:, :, None], s[0, :, None, :]
-        seen = torch.zeros(
-            t.numel(), length + 1, dtype=torch.bool, device=t.device
-        )  # the last column takes what is not seen
+        # the last column takes what is not seen
+        seen = torch.zeros(t.numel(), length + 1, dtype=torch.bool, device=t.device)
         seen[t.expand(-1, -1, s.shape[-1]), s.where(self.keeps(t, s), length)] = True
         seen = seen[:length, :length]
         seen[: self.first] = True

@@ -73,9 +73,8 @@ def toeplitz_2d(
     """
     m = kernel.shape[-1]
     taps = torch.eye(m, dtype=kernel.dtype, device=kernel.device)
-    down, across = (
-        toeplitz(taps, n, boundary, stride) for n in size
-    )  # m t s: where tap j meets position s in output t
+    # m t s: where tap j meets position s in output t
+    down, across = (toeplitz(taps, n, boundary, stride) for n in size)
     return torch.einsum("...jk,jts,kuv->...tusv", kernel, down, across).flatten(-2).flatten(-3, -2)
 
 

@@ -7,9 +7,8 @@ def slopes(heads: int) -> list[float]:
     """2^(-8i/h), i = 1 .. h, for a power of two; between powers every other slope of the next one is added, as the authors do."""
     power = 2 ** (heads.bit_length() - 1)
     first = [2.0 ** (-8 * i / power) for i in range(1, power + 1)]
-    between = [
-        2.0 ** (-4 * i / power) for i in range(1, 2 * power + 1, 2)
-    ]  # of 2 * power heads, those that `first` has not
+    # of 2 * power heads, those that `first` has not
+    between = [2.0 ** (-4 * i / power) for i in range(1, 2 * power + 1, 2)]
     return (first + between)[:heads]
 
 

@@ -40,9 +40,8 @@ class S4(nn.Module):
         n = states // 2
         self.input = nn.Linear(inputs, width)
         self.dt = nn.Parameter(math.log(dt_min) + torch.rand(width, 1) * math.log(dt_max / dt_min))  # its logarithm
-        self.decay = nn.Parameter(
-            torch.full((width, n), math.log(0.5))
-        )  # the logarithm of -Re A: the system stays stable
+        # the logarithm of -Re A: the system stays stable
+        self.decay = nn.Parameter(torch.full((width, n), math.log(0.5)))
         self.omega = nn.Parameter(math.pi * torch.arange(n).to(self.dt.dtype).repeat(width, 1))
         self.C = nn.Parameter(torch.randn(width, n, 2) * math.sqrt(0.5))
         self.D = nn.Parameter(torch.randn(width))
@@ -80,10 +79,11 @@ class S4(nn.Module):
         z, read = self.poles()
         c = math.isqrt(max(0, length - 1)) + 1
         j = torch.arange(c, device=z.device)
+        # "d i n", "d n j"
         rows, columns = (
             read[:, None] * (z[:, None] * (j * c)[:, None]).exp(),
             (z[..., None] * j).exp(),
-        )  # "d i n", "d n j"
+        )
         left, right = torch.cat((rows.real, -rows.imag), -1), torch.cat((columns.real, columns.imag), 1)
         with without_autocast(z.device):
             whole = left @ right  # the real part of a product of complex matrices

@@ -61,9 +61,8 @@ def _product(g: Tensor, h: Tensor, y: Tensor, a: Tensor) -> Tensor:
     first = (g[:, :1] * h.conj().unsqueeze(1)).sum_to_size(a[:, :1].shape)
     if a.shape[1] > 1:
         return torch.cat((first, (g[:, 1:] * y[:, :-1].conj()).sum_to_size(a[:, 1:].shape)), 1)
-    rows = max(
-        1, 4 * SIZE * y.shape[1] // y.numel()
-    )  # piece by piece: a product of all positions would be as large as the answer
+    # piece by piece: a product of all positions would be as large as the answer
+    rows = max(1, 4 * SIZE * y.shape[1] // y.numel())
     for now, past in zip(g[:, 1:].split(rows, 1), y[:, :-1].split(rows, 1), strict=True):
         first = first + (now * past.conj()).sum_to_size(a.shape)
     return first
@@ -83,10 +82,11 @@ def solve(a: Tensor, b: Tensor, h: Tensor, y: Tensor, ahead: bool) -> None:
 
     starts = h.unsqueeze(1)
     if chunks > 1:
+        # what a chunk does to a state: product * h + end
         product, ends = (
             torch.ones_like(each_a[0]),
             torch.zeros_like(each_b[0]),
-        )  # what a chunk does to a state: product * h + end
+        )
         for j in order:
             torch.addcmul(each_b[j], each_a[j], ends, out=ends)
             product.mul_(each_a[j])

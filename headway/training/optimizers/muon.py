@@ -90,9 +90,8 @@ class Muon(torch.optim.Optimizer):
 
             by_shape: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = defaultdict(list)
             for p, update in zip(parameters, ahead, strict=True):
-                blocks = to_blocks(
-                    whole(update).flatten(1)
-                )  # the kernel of a convolution is a matrix, too: (out, in * taps)
+                # the kernel of a convolution is a matrix, too: (out, in * taps)
+                blocks = to_blocks(whole(update).flatten(1))
                 by_shape[(blocks.shape[1], blocks.shape[2])].append((p, blocks))
             for members in by_shape.values():
                 done = orthogonalised(torch.cat([blocks for _, blocks in members])).split([len(b) for _, b in members])
