@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from headway.course.syllabus import Concept
-from headway.lab.equations import to_html
+from headway.lab.equations import named, to_html
 from headway.lab.page import linked
 from headway.lab.statement import Statement
 
@@ -39,9 +39,9 @@ def _parts(doc: str) -> tuple[str, list[tuple[bool, str]]]:
 
 
 def typeset(text: str) -> str:
-    """HTML of a docstring's words: indices and signs as in equations, code as code, addresses as links."""
+    """HTML of a docstring's words: indices, letters and signs as in equations, code as code, addresses as links."""
     parts = _KEPT.split(text)
-    return "".join(_kept(part) if i % 2 else to_html(part) for i, part in enumerate(parts))
+    return "".join(_kept(part) if i % 2 else to_html(named(part)) for i, part in enumerate(parts))
 
 
 def _kept(part: str) -> str:

@@ -2,11 +2,13 @@
 
     x_{k+1} <= C^{-d/n} <w, x>        ->        x<sub>k+1</sub> ≤ C<sup>-d/n</sup> ⟨w, x⟩        or        xₖ₊₁ ≤ C^(-d/n) ⟨w, x⟩
 
-An index or a power is a number, up to three letters, or anything in braces. What has no small letter in Unicode keeps its `_` or `^`.
+An index or a power is a number, up to three letters, or anything in braces; a power may stand in parentheses, too. What has no small letter
+in Unicode keeps its `_` or `^`.
 """
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable
 
 SIGNS = (
@@ -25,7 +27,14 @@ LOWER = dict(zip("0123456789+-=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄�
 UPPER = dict(
     zip("0123456789+-=()abcdefghijklmnoprstuvwxyzTL", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᵀᴸ", strict=True)
 )
-_INDEX = re.compile(r"(?<=[\w)\]}|’'ˆ̂̃̄ᵀ‖∫ΣΠ∏])([_^])(?:\{([^{}]*)\}|(-?[0-9]+|[A-Za-zα-ωΑ-Ωℓ0-9]{1,3})(?![A-Za-zα-ωΑ-Ωℓ0-9_]))")
+_INDEX = re.compile(
+    r"(?<=[\w)\]}|’'ˆ̂̃̄ᵀ‖∫ΣΠ∏])([_^])(?:\{([^{}]*)\}|(-?[0-9]+|[A-Za-zα-ωΑ-Ωℓ0-9]{1,3})(?![A-Za-zα-ωΑ-Ωℓ0-9_]))"
+)
+_POWER = re.compile(r"(?<=[\w)\]])\^\(([^()]*)\)")
+_NAMED = re.compile(
+    r"(?<![A-Za-z_])(?:(alpha|beta|gamma|delta|epsilon|zeta|eta|theta|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|psi|omega|Delta)(?![A-Za-z]|-[a-z])"
+    r"|(sum|prod)(?=_)|(sqrt)(?=\())"
+)  # a letter, an operator with an index, a root
 _PRODUCT = re.compile(r"<([^<>=]{1,40}?,[^<>=]{1,40}?)>")  # of two vectors
 
 
@@ -36,10 +45,22 @@ def signs(text: str) -> str:
     return _PRODUCT.sub(r"⟨\1⟩", text)
 
 
+def named(text: str) -> str:
+    """Letters and operators that a docstring writes out, `phi`, `sum_i`, `sqrt(d)`, with their own signs: φ, Σ_i, √(d)."""
+
+    def sign(found: re.Match[str]) -> str:
+        operator = {"sum": "Σ", "prod": "Π", "sqrt": "√"}.get(found[0])
+        case = "SMALL" if found[0].islower() else "CAPITAL"
+        return operator or unicodedata.lookup(f"GREEK {case} LETTER {found[0].replace('lambda', 'lamda')}")
+
+    return _NAMED.sub(sign, text)
+
+
 def to_html(text: str) -> str:
     """Escaped HTML with `<sub>` and `<sup>`."""
     tags = {"_": "sub", "^": "sup"}
-    return _indices(html.escape(signs(text)), lambda kind, inner: f"<{tags[kind]}>{inner}</{tags[kind]}>")
+    small = _indices(html.escape(signs(text)), lambda kind, inner: f"<{tags[kind]}>{inner}</{tags[kind]}>")
+    return _POWER.sub(r"<sup>\1</sup>", small)
 
 
 def to_unicode(text: str) -> str:

@@ -15,7 +15,7 @@ from headway.cli import main
 from headway.core.errors import ConfigError, UnknownName
 from headway.lab import catalog, commands, experiment, page, runner, style
 from headway.lab.checks import Check, loglog_slope
-from headway.lab.equations import to_html, to_unicode
+from headway.lab.equations import named, to_html, to_unicode
 from headway.lab.kit import (
     Checks,
     DataMissing,
@@ -180,10 +180,16 @@ def test_a_statement_in_parts() -> None:
         ("w_ij and a_name, 2^n", "wᵢⱼ and a_name, 2ⁿ", "w<sub>ij</sub> and a_name, 2<sup>n</sup>"),
         ("σ_w² and θ^T", "σ_w² and θᵀ", "σ<sub>w</sub>² and θ<sup>T</sup>"),
         ("b_{w_i} < c", "b_{w_i} < c", "b<sub>w<sub>i</sub></sub> &lt; c"),
+        ("2^(2^n)", "2^(2ⁿ)", "2<sup>2<sup>n</sup></sup>"),
     ],
 )  # fmt: skip
 def test_equations_are_typeset(text: str, unicode: str, html: str) -> None:
     assert (to_unicode(text), to_html(text)) == (unicode, html)
+
+
+def test_letters_that_are_written_out() -> None:
+    text = "sum_i phi_i(lambda x) / sqrt(d), Delta sumo; a beta-lasso, a multiple"
+    assert named(text) == "Σ_i φ_i(λ x) / √(d), Δ sumo; a beta-lasso, a multiple"
 
 
 @pytest.mark.parametrize("places", [[0.5, 0.5, 0.5], [0.0, 0.01, 0.99, 1.0], [0.2, 0.21, 0.25, 0.26, 0.9], [0.95, 0.96, 0.97, 1.0]])

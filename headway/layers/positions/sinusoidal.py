@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 
 class Sinusoidal(nn.Module):
-    """Sinusoidal positions: p_t,2k = sin(t w_k), p_t,2k+1 = cos(t w_k), w_k = 10000^(-2k/d).
+    """Sinusoidal positions: p_{t,2k} = sin(t w_k), p_{t,2k+1} = cos(t w_k), w_k = 10000^(-2k/d).
 
     Nothing is learned, so any length is defined; each frequency turns by a fixed angle from one position to the next.
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.5; lecture C prints C^(k/d), the corrected exponent is used.

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 class LinearRegression(RegressorMixin, BaseEstimator):
     """Linear regression: least squares in closed form, with a ridge penalty if that is asked for.
 
-        min_w,b ‖X w + b - y‖^2 + penalty ‖w‖^2            w = (Xc^T Xc + penalty I)^-1 Xc^T yc,   b = mean(y) - w . mean(X)
+        min_{w,b} ‖X w + b - y‖^2 + penalty ‖w‖^2            w = (Xc^T Xc + penalty I)^-1 Xc^T yc,   b = mean(y) - w . mean(X)
 
     on centred data, by the singular value decomposition: without a penalty and with more columns than rows it is the
     solution of least norm. Gauss 1809; lecture C, chapter 2; lecture D.
