@@ -1,6 +1,6 @@
 # make demo   train on the embedded corpus and look at the result        make test     everything CI runs
 # make install   the set-up alone                                       make proofs   slower proofs
-# make benchmark   speed beside the peers (installs them in .venv-peers)
+# make benchmark   speed of translation beside the peers (installs them in .venv-peers)    make performance   all ratios: docs/performance.md
 # make cost        time and memory against length, for every mixer       make lab      every experiment, and docs/lab
 # make docs        the documentation site in build/site; a warning is an error
 # make package     wheel and sdist in dist, installed into an empty environment with the hashes of requirements.lock, and used there
@@ -10,7 +10,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test docs proofs benchmark cost lab lectures clean lock package audit
+.PHONY: install demo test docs proofs benchmark performance cost lab lectures clean lock package audit
 
 install: .venv/.installed
 
@@ -47,6 +47,9 @@ lectures: install
 
 clean:
 	rm -rf .venv .venv-peers .venv-tools dist runs build .cache
+
+performance: .venv-peers/.installed
+	.venv-peers/bin/python benchmarks/performance.py --out docs
 
 benchmark: .venv-peers/.installed
 	.venv-peers/bin/python benchmarks/translation_speed.py

@@ -1,88 +1,124 @@
-"""Speed of language models: the training step of gpt as a share of the matrix rate, of our LSTM beside torch's, and of cached generation.
+"""Speed of language models: training steps as a share of the matrix rate, Muon's part of a step, mamba beside lru, our LSTM beside torch's.
 
     python benchmarks/language_speed.py
 
 gpt: width 256, 4 blocks, context 256, 4,096 tokens; the share counts the products of the model (forward and backward) against the rate
-at which this machine multiplies 2048 x 1024 by 1024 x 1024, measured between the rounds. LSTM: 32 texts of 128 positions, width 256.
+at which this machine multiplies 2048 x 1024 by 1024 x 1024. Muon's part is the time that its orthogonalisation takes out of a step.
+mamba and lru: language models of as many parameters (about those of lru with width 128 and 4 blocks), 12 texts of 128 characters. LSTM:
+32 texts of 128 positions, width 256. All take turns, and medians over the rounds count: what else the machine does meets all alike.
 """
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from statistics import median
 
 import torch
-from torch import nn
+from rows import Row, append_rows
+from torch import Tensor, nn
 
+from headway.compare.equal_sizes import equal_sizes
 from headway.core import machine
+from headway.core.config import Choice
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.layers.recurrences.lstm import LSTM
-from headway.models.gpt import GPT, Config
+from headway.models.build import build_model
 from headway.training.learner import Learner
+from headway.training.optimizers import muon
 from headway.training.plan import Settings
 
 WIDTH, DEPTH, CONTEXT, ROWS, WORDS = 256, 4, 256, 16, 260
 
 
-def fastest(*calls: Callable[[], object], rounds: int) -> list[float]:
-    """The fastest of a few rounds, taking turns."""
-    best = [float("inf")] * len(calls)
-    for _ in range(rounds):
-        for i, call in enumerate(calls):
+class Orthogonalisation:
+    """`muon.orthogonalised`, with the time that it takes."""
+
+    def __init__(self) -> None:
+        self.seconds, self.inside = 0.0, muon.orthogonalised
+        muon.orthogonalised = self  # type: ignore[assignment]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        began = time.perf_counter()
+        found = self.inside(x)
+        self.seconds += time.perf_counter() - began
+        return found
+
+
+def medians(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Seconds of each call, which take turns; the first round is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds + 1):
+        for name, call in calls.items():
             began = time.perf_counter()
             call()
-            best[i] = min(best[i], time.perf_counter() - began)
-    return best
+            times[name].append(time.perf_counter() - began)
+    return {name: median(found[1:]) for name, found in times.items()}
+
+
+def stepper(model: nn.Module, optimizer: str, rows: int, length: int) -> Callable[[], None]:
+    """One training step on random tokens: forward, backward, clipping, update, running average."""
+    learner = Learner(model, Settings(1, 1, 1e-3, optimizer=optimizer))
+    ids = torch.randint(0, WORDS, (rows, length + 1))
+
+    def step() -> None:
+        loss, _ = linear_cross_entropy(model(ids[:, :-1]).flatten(0, 1), model.output.weight, ids[:, 1:].flatten())
+        (loss / ids.numel()).backward()
+        learner.step(1e-3, learner.norm(), 1.0, 0.9)
+
+    return step
+
+
+def backward(layer: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    layer(x).sum().backward()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=6)
-    arguments = parser.parse_args()
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", metavar="FILE", help="append the ratios to this file")
+    a = parser.parse_args()
     machine.prepare()
     torch.manual_seed(0)
-    a, b = torch.randn(2048, 1024), torch.randn(1024, 1024)
-    model = GPT(Config(width=WIDTH, depth=DEPTH, heads=4, inner=4 * WIDTH, context=CONTEXT), WORDS)
-    muon, adamw = Learner(model, Settings(1, 1, 1e-3)), Learner(model, Settings(1, 1, 1e-3, optimizer="adamw"))
-    ids = torch.randint(0, WORDS, (ROWS, CONTEXT + 1))
-
-    def backward() -> None:
-        loss, _ = linear_cross_entropy(model(ids[:, :-1]).flatten(0, 1), model.output.weight, ids[:, 1:].flatten())
-        (loss / ids.numel()).backward()
-
-    def step(learner: Learner) -> None:
-        backward()
-        learner.step(1e-3, learner.norm(), 1.0, 0.9)
-
-    ours, theirs = LSTM(WIDTH, WIDTH), nn.LSTM(WIDTH, WIDTH, batch_first=True)
-    x = torch.randn(32, 128, WIDTH, requires_grad=True)
-    matrix, plain, whole, mine, torchs = fastest(
-        lambda: [a @ b for _ in range(10)],
-        lambda: step(adamw),
-        lambda: step(muon),
-        lambda: ours(x).sum().backward(),
-        lambda: theirs(x)[0].sum().backward(),
-        rounds=arguments.rounds,
+    left, right = torch.randn(2048, 1024), torch.randn(1024, 1024)
+    gpt = Choice("gpt", {"width": WIDTH, "depth": DEPTH, "heads": 4, "inner": 4 * WIDTH, "context": CONTEXT})
+    small = {name: Choice("gpt", {"mixer": name, "width": 128, "depth": 4, "inner": 512}) for name in ("lru", "mamba")}
+    equal = equal_sizes(small, {"vocabulary": WORDS})
+    x, ours, theirs = torch.randn(32, 128, WIDTH, requires_grad=True), LSTM(WIDTH, WIDTH), nn.LSTM(WIDTH, WIDTH, batch_first=True)
+    inside = Orthogonalisation()
+    found = medians(
+        {
+            "matrix rate": lambda: [left @ right for _ in range(10)],
+            **{o: stepper(build_model(gpt, {"vocabulary": WORDS}), o, ROWS, CONTEXT) for o in ("adamw", "muon")},
+            **{n: stepper(build_model(c, {"vocabulary": WORDS}), "adamw", 12, 128) for n, (c, _) in equal.items()},
+            "our LSTM": partial(backward, ours, x),
+            "torch's LSTM": partial(backward, lambda z: theirs(z)[0], x),
+        },
+        a.rounds,
     )
-    rate = 10 * 2 * 2048 * 1024 * 1024 / matrix
+    rate = 10 * 2 * 2048 * 1024 * 1024 / found["matrix rate"]
     tokens = ROWS * CONTEXT
-    inside = DEPTH * 12 * WIDTH * WIDTH + WORDS * WIDTH
-    flops = 3 * 2 * tokens * (inside + DEPTH * WIDTH * CONTEXT)  # of the scores and their use only half is computed: it is causal
-    print(f"matrix rate {rate / 1e9:.0f} GFLOP/s")
-    speed = f"{tokens / plain:,.0f} tokens/s, {flops / plain / rate:.2f} of the rate"
-    print(f"gpt, width {WIDTH}, training step with AdamW {plain:.3f} s, {speed}")
-    own = 5 * 3 * 2 * DEPTH * 12 * WIDTH**3  # the products of Muon itself: five iterations of three, on twelve squares per block
-    share = f"{flops / whole / rate:.2f} of the rate ({(flops + own) / whole / rate:.2f} with Muon's own products)"
-    print(f"gpt, width {WIDTH}, training step with Muon  {whole:.3f} s, {tokens / whole:,.0f} tokens/s, {share}")
-    print(f"LSTM, width {WIDTH}: ours {mine:.3f} s, torch {torchs:.3f} s, {torchs / mine:.2f} times as fast")
-    model.eval()
-    with torch.inference_mode():
-        state, times = model.start(1), []
-        for _ in range(CONTEXT):
-            began = time.perf_counter()
-            _, state = model.step(torch.zeros(1, dtype=torch.long), state)
-            times.append(time.perf_counter() - began)
-    early, late = (sorted(times[i : i + 32])[16] for i in (8, CONTEXT - 32))
-    print(f"generation step: {1e3 * early:.2f} ms after 24 tokens, {1e3 * late:.2f} ms after {CONTEXT - 16}")
+    products = DEPTH * 12 * WIDTH * WIDTH + WORDS * WIDTH + DEPTH * WIDTH * CONTEXT  # of the scores only half: they are causal
+    shares = {o: 3 * 2 * tokens * products / found[o] / rate for o in ("adamw", "muon")}
+    own = inside.seconds / (a.rounds + 1) / found["muon"]
+    print(f"matrix rate {rate / 1e9:.0f} GFLOP/s, {torch.get_num_threads()} threads, medians of {a.rounds} rounds")
+    for name, share in shares.items():
+        print(f"gpt, width {WIDTH}, {name}: {found[name]:.3f} s a step, {tokens / found[name]:,.0f} tokens/s, {share:.2f} of the rate")
+    print(f"Muon's products: {own:.1%} of a step")
+    sizes = ", ".join(f"{name} {count:,} parameters {1e3 * found[name]:.0f} ms" for name, (_, count) in equal.items())
+    print(f"a step of 12 x 128 tokens: {sizes}: mamba takes {found['mamba'] / found['lru']:.1f} times as long")
+    lstm = found["torch's LSTM"] / found["our LSTM"]
+    print(f"LSTM, width {WIDTH}: {lstm:.2f} times as fast as torch's")
+    append_rows(
+        a.rows,
+        [
+            Row(f"training step, gpt of width {WIDTH}, AdamW", "matrix rate", shares["adamw"], least=0.75),
+            Row(f"training step, gpt of width {WIDTH}, Muon", "matrix rate", shares["muon"]),
+            Row("Muon's own products", "whole step", own, most=0.15),
+            Row("training step, mamba (time)", "lru of equal size", found["mamba"] / found["lru"], most=3.0),
+            Row("LSTM, forward and backward", "torch nn.LSTM", lstm),
+        ],
+    )
 
 
 if __name__ == "__main__":

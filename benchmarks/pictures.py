@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 import torch.nn.functional as F
+from rows import Row, append_rows
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
@@ -162,6 +163,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--steps", type=int, default=4, help="of each side in a round")
     parser.add_argument("--models", nargs="+", default=list(PLAIN), choices=list(PLAIN))
+    parser.add_argument("--rows", metavar="FILE", help="append the ratios to this file")
     a = parser.parse_args()
     threads = machine.prepare()
     random = np.random.default_rng(1)
@@ -186,6 +188,7 @@ def main() -> None:
             f"{name:8} {counts[0]:>8,} parameters   ours {mine:>6,.0f} examples/s   plain torch {plain:>6,.0f} examples/s"
             f"   ratio {statistics.median(ratios):.2f} ({spread})"
         )
+        append_rows(a.rows, [Row(f"image training, {name}", "plain torch loop", statistics.median(ratios), least=1.2)])
 
 
 if __name__ == "__main__":

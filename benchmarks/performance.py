@@ -1,0 +1,108 @@
+"""Every ratio of this project to a peer or to the machine, by one command: a table, a plot, and docs/performance.md.
+
+    make performance        (or: .venv-peers/bin/python benchmarks/performance.py --out docs)
+
+It runs the benchmarks of this folder one after the other (about half an hour; nothing else should run), each of which measures both
+sides in turns and appends its ratios. Packages of peers are listed in peers.txt. `--only pictures graphs` measures some of them again and
+keeps the other rows as they were.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rows import Row, read_rows
+
+HERE = Path(__file__).parent
+SCRIPTS = ("translation_speed", "start_up", "language_speed", "pictures", "graphs", "scan", "intrinsic_dimension")
+
+
+def processor() -> str:
+    """Its widest vectors decide more than its name."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.processor()
+    flags = text.partition("flags")[2].partition("\n")[0].split()
+    vectors = next((name for name in ("avx512f", "avx2") if name in flags), "no AVX2").upper().removesuffix("F")
+    return f"{text.count('processor')} cores, {vectors}"
+
+
+def measure(name: str, folder: Path) -> dict[str, object]:
+    """The rows of one script and when they were measured."""
+    path = folder / f"{name}.jsonl"
+    path.unlink(missing_ok=True)
+    print(f"-- {name}", flush=True)
+    if subprocess.run([sys.executable, HERE / f"{name}.py", "--rows", path]).returncode:
+        raise SystemExit(f"{name}.py failed")
+    rows = [row.__dict__ for row in read_rows(path)]
+    path.unlink()
+    return {"date": time.strftime("%Y-%m-%d"), "machine": processor(), "rows": rows}
+
+
+def table(found: dict[str, dict]) -> str:
+    lines = ["| what | beside | ratio | aim | script, date, machine |", "|---|---|---|---|---|"]
+    for name, part in found.items():
+        for row in (Row(**r) for r in part["rows"]):
+            aim = f"at least {row.least:g}" if row.least is not None else f"at most {row.most:g}" if row.most is not None else ""
+            verdict = {True: ", holds", False: ", **missed**", None: ""}[row.holds]
+            lines.append(f"| {row.what} | {row.peer} | {row.ratio:.2f} | {aim}{verdict} | `{name}`, {part['date']}, {part['machine']} |")
+    return "\n".join(lines)
+
+
+def page(found: dict[str, dict]) -> str:
+    return f"""# Performance
+
+Ratios, each measured in one run on one machine, both sides taking turns; medians. Written by `make performance`
+(`benchmarks/performance.py`); the scripts say exactly what is measured. Larger is better, except where the aim is "at most".
+
+{table(found)}
+
+![every ratio against its aim](figures/performance.svg)
+"""
+
+
+def plot(found: dict[str, dict], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    rows = [Row(**r) for part in found.values() for r in part["rows"]][::-1]
+    with plt.rc_context({"svg.hashsalt": "headway", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        figure, axis = plt.subplots(figsize=(9, 0.26 * len(rows) + 1), layout="constrained")
+        for place, row in enumerate(rows):
+            aim = row.least if row.least is not None else row.most
+            colour = {True: "#0072b2", False: "#d55e00", None: "#666666"}[row.holds]
+            axis.plot([row.ratio], [place], "o", color=colour, ms=5)
+            if aim is not None:
+                axis.plot([aim], [place], "|", color="black", ms=11)
+        axis.set(xscale="log", xlabel="ratio (point) and aim (line); blue: reached, orange: missed, grey: no aim")
+        axis.set_yticks(range(len(rows)), [f"{row.what} / {row.peer}" for row in rows])
+        axis.grid(axis="x", alpha=0.3)
+        figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=SCRIPTS, default=SCRIPTS, help="benchmarks to measure")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="where performance.md and figures/performance.* go")
+    a = parser.parse_args()
+    (a.out / "figures").mkdir(parents=True, exist_ok=True)
+    kept = a.out / "figures" / "performance.json"
+    found = json.loads(kept.read_text()) if kept.exists() else {}
+    for name in a.only:
+        found[name] = measure(name, a.out / "figures")
+        found = {script: found[script] for script in SCRIPTS if script in found}
+        kept.write_text(json.dumps(found, indent=1) + "\n")
+        (a.out / "performance.md").write_text(page(found))
+        plot(found, kept.with_suffix(".svg"))
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()
