@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import erf
 
 STARTS = 20  # patterns of each net that `overlaps` starts from
 
@@ -14,6 +15,26 @@ STARTS = 20  # patterns of each net that `overlaps` starts from
 def patterns(s: int, n: int, rng: Generator) -> np.ndarray:
     """Random signs. Everything made of them is a whole number below 2^24, which 32-bit floats hold exactly at half the cost."""
     return (2 * rng.integers(0, 2, (s, n), dtype=np.int8) - 1).astype(np.float32)
+
+
+def biased(s: int, n: int, rng: Generator) -> np.ndarray:
+    """Patterns with +1 at 70 % of the bits."""
+    return np.where(rng.random((s, n)) < 0.7, 1, -1).astype(np.float32)
+
+
+def pictures(side: int = 12) -> np.ndarray:
+    """A ring, a cross and stripes of pixels ±1, one picture in each row."""
+    row, column = np.indices((side, side)) - (side - 1) / 2
+    radius = np.hypot(row, column)
+    ring, cross = (radius > 2.5) & (radius < 5), (np.abs(np.abs(row) - np.abs(column)) < 1.5) & (radius < 7.5)
+    return np.where(np.stack([ring, cross, (column + row) % 6 < 3]).reshape(3, -1), 1.0, -1.0)
+
+
+def limit() -> tuple[np.ndarray, np.ndarray]:
+    """α and m of y (√(2α) + (2/√π) exp(-y²)) = erf y = m, n -> ∞, from the largest α down (Amit et al. 1985)."""
+    y = np.linspace(0.5, 6, 10_001)
+    alpha = 0.5 * (erf(y) / y - 2 / np.sqrt(np.pi) * np.exp(-y * y)) ** 2
+    return alpha[np.argmax(alpha) :], erf(y[np.argmax(alpha) :])
 
 
 def hebb(x: np.ndarray) -> np.ndarray:
