@@ -56,6 +56,14 @@ def test_a_dense_memory_with_squares_is_the_hopfield_net() -> None:
     assert 0 < found.sum() < 40
 
 
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_pattern_stays_where_no_flip_lowers_the_energy(k: int) -> None:
+    x, F = np.random.default_rng(5).choice([-1, 1], (12 * (k - 1), 12)), energy(k, 12)
+    own = np.array([np.delete(x, j, axis=0) * z > 0 for j, z in enumerate(x)])  # seen from z, z is (1, …, 1)
+    fixed = [all(F(x @ z).sum() >= F(x @ (flip * z)).sum() for flip in 1 - 2 * np.eye(12)) for z in x]
+    assert np.array_equal(stays(own, F)[:, -1], fixed) and 0 < sum(fixed) < len(x)
+
+
 def test_a_capacity_that_is_out_of_reach_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     assert 2 < capacity(20, 2, 400, rng) < 3 * formula(20, 2)
