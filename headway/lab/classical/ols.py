@@ -3,11 +3,7 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed,
 )
 from headway.lab.tools.differences import differences
-
-
-def loss(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
-    """½ |Xᵀw - y|², a sum and not a mean; the columns of X are the samples."""
-    return float(np.sum((X.T @ w - y) ** 2)) / 2
+from headway.models.classical.linear_regression import LinearRegression
 
 
 class Ols(Experiment):
@@ -31,25 +27,18 @@ class Ols(Experiment):
     draws = param(10_000, "of the noise, for each seed", least=1000, most=100_000, small=2000)
 
     def measure(self, rng: Generator) -> Checks:
-        from headway.models.classical.linear_regression import LinearRegression
-
+        self.estimates: list[np.ndarray] = []
         self.X, self.w = X, w = rng.normal(size=(self.d, self.s)), rng.normal(size=self.d)
         self.y = y = X.T @ w + self.sigma * rng.normal(size=self.s)
         best = np.linalg.solve(X @ X.T, X @ y)
         yield headline(close("w* and numpy's lstsq", best, np.linalg.lstsq(X.T, y, rcond=None)[0]))
-        points = (w, best)
-        numeric = [differences(lambda v: loss(X, y, v), p, 1e-4) for p in points]
-        yield close("∇ at w and at w*, by differences", [X @ X.T @ p - X @ y for p in points], numeric, 1e-6)
+        yield close("∇ at w, by differences", X @ X.T @ w - X @ y, self.numeric_gradient(), 1e-6)
         model, one = LinearRegression().fit(X.T, y), np.vstack([X, np.ones(self.s)])
-        ours, weights = np.linalg.solve(one @ one.T, one @ y), np.append(model.coef_, model.intercept_)
-        yield close("w* of the points (x, 1) and the model `linear-regression`", ours, weights)
+        ours, theirs = np.linalg.solve(one @ one.T, one @ y), np.append(model.coef_, model.intercept_)
+        yield close("w* of the points (x, 1) and the model `linear-regression`", ours, theirs)
         yield close("residual times the rows of X", X @ (y - X.T @ best), np.zeros(self.d), 1e-9)
-        P = X.T @ np.linalg.solve(X @ X.T, X)
-        yield close("P is a projection: P² and Pᵀ", [P @ P, P.T], [P, P])
-        yield close("|y|² = |P y|² + |residual|²", y @ y, np.sum((P @ y) ** 2) + 2 * loss(X, y, best))
-        others = [loss(X, y, z) for z in best + rng.normal(size=(200, self.d))]
-        yield at_least("loss elsewhere", others, loss(X, y, best))
-        self.estimates: list[np.ndarray] = []
+        Q = np.linalg.qr(X.T)[0]  # an orthonormal basis of the rows of X
+        yield close("P is the projection onto the rows of X, QQᵀ", X.T @ np.linalg.solve(X @ X.T, X), Q @ Q.T)
         self.covariance, least = self.sigma**2 * np.linalg.inv(X @ X.T), []
         for _ in range(20):  # weighted least squares is linear and unbiased too
             B = X * rng.uniform(0.2, 2, self.s)
@@ -57,12 +46,16 @@ class Ols(Experiment):
             least.append(np.linalg.eigvalsh(L @ L.T - np.linalg.inv(X @ X.T))[0])
         yield at_least("covariance of weighted estimates less that of w*, least eigenvalue", least, 0)
 
+    def numeric_gradient(self) -> np.ndarray:
+        """∇ of the loss at w, by differences."""
+        return differences(lambda v: float(np.sum((self.X.T @ v - self.y) ** 2)) / 2, self.w, 1e-4)
+
     def off(self, noise: np.ndarray) -> np.ndarray:
         """How far the covariance of w* over these draws is from σ²(XXᵀ)⁻¹, in standard errors √((Σ_ii Σ_jj + Σ_ij²) / draws)."""
-        size, estimates = np.diagonal(self.covariance), self.w + noise @ np.linalg.solve(self.X @ self.X.T, self.X).T
-        self.estimates.append(estimates)
+        size = np.diagonal(self.covariance)
+        self.estimates.append(self.w + noise @ np.linalg.solve(self.X @ self.X.T, self.X).T)
         error = np.sqrt((np.outer(size, size) + self.covariance**2) / len(noise))
-        return np.abs(np.cov(estimates.T) - self.covariance) / error
+        return np.abs(np.cov(self.estimates[-1].T) - self.covariance) / error
 
     def sample(self, rng: Generator) -> Checks:
         noise = rng.spawn(1)[0].normal(size=(self.draws, self.s))  # a fresh stream: with one seed, `rng` repeats X
@@ -82,17 +75,16 @@ class Ols(Experiment):
         yield because("a feature is there twice: XXᵀ is singular", close("two minimisers", twice, np.append(one, 0)))
 
     def resolution(self, rng: Generator) -> Checks:
-        X, y, w = self.X, self.y, self.w
-        mean = 2 / self.s * (X @ X.T @ w - X @ y)
-        yield close("∇ of the mean instead of ½ the sum", mean, differences(lambda v: loss(X, y, v), w, 1e-4), 1e-6)
+        mean = 2 / self.s * (self.X @ self.X.T @ self.w - self.X @ self.y)
+        yield close("∇ of the mean instead of ½ the sum", mean, self.numeric_gradient(), 1e-6)
 
     def plots(self) -> list[Panel]:
         y, foot = (1.0, 2.2), (1.68, 0.84)  # d = 1, s = 2: the only row of X is (2, 1), and foot = x (x·y) / (x·x)
         left = Panel("Least squares is a projection", "first answer", "second answer")
         left.target([0, 2.6], [0, 1.3], "Xᵀw").curve([0, y[0]], [0, y[1]], "y").curve([0, foot[0]], [0, foot[1]], "Py")
         left.bound([foot[0], y[0]], [foot[1], y[1]], "residual").custom(lambda axes: axes.set_aspect("equal"))
-        t, (a, b), dots = np.linspace(0, 2 * np.pi, 200), self.w[:2], self.estimates[0][:1500]
-        ring = 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ np.stack([np.cos(t), np.sin(t)])  # 95 %
+        t, centre = np.linspace(0, 2 * np.pi, 200), self.w[:2, None]
+        ring = centre + 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ [np.cos(t), np.sin(t)]  # 95 %
         right = Panel("Fresh noise gives the covariance", "first weight", "second weight")
-        right.points(dots[:, 0], dots[:, 1], "w*", size=3).points([a], [b], "w", style.VERMILION, 40)
-        return [left, right.bound(a + ring[0], b + ring[1], "95 % of N(w, σ²(XXᵀ)⁻¹)")]
+        right.points(*self.estimates[0][:1500, :2].T, "w*", size=3).points(*centre, "w", style.VERMILION, 40)
+        return [left, right.bound(*ring, "95 % of N(w, σ²(XXᵀ)⁻¹)")]
