@@ -23,15 +23,13 @@ class BarronCalculus(Experiment):
         C(f(·/s)) = C(f)/s,    C(f(· - c)) = C(f),    C(g(<a,x>)) = ‖a‖ C(g),    C(f + g) <= C(f) + C(g),
         C(f g) <= ‖f̂‖₁ C(g) + ‖ĝ‖₁ C(f),     ‖∇f‖_∞ <= C(f).
 
-    The last one is the triangle inequality under the integral ∇f = ∫ iw f̂(w) e^{i<w,x>} dw. C is finite for smooth
-    functions of compact support, for polynomials on a ball (extended smoothly) and from ⌊d/2⌋ + 2 continuous
-    derivatives on; on the line C(f)² <= (‖f'‖² + ‖f''‖²)/2. A kink or a jump on the line makes it infinite.
+    The last one is the triangle inequality under the integral ∇f = ∫ iw f̂(w) e^{i<w,x>} dw. C is finite for smooth functions of compact
+    support, for polynomials on a ball (extended smoothly) and from ⌊d/2⌋ + 2 continuous derivatives on; on the line C(f)² <= (‖f'‖² +
+    ‖f''‖²)/2. A kink or a jump on the line makes it infinite.
 
     Notes: A. Source: Barron 1993, section IX, https://doi.org/10.1109/18.256500
-    Assumes: f has an integrable transform; numerically f has decayed at the border of a periodic box and is resolved by
-    its grid.
-    Deviates: equalities hold to 1 % where ‖w‖ |f̂| has a kink, which a sum over a grid of frequencies sees to second
-    order.
+    Assumes: f has an integrable transform; numerically f has decayed at the border of a periodic box and is resolved by its grid.
+    Deviates: equalities hold to 1 % where ‖w‖ |f̂| has a kink, which a sum over a grid of frequencies sees to second order.
     Also: calculus of Barron constants; Barron functions.
     """
 

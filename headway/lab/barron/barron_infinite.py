@@ -20,12 +20,11 @@ class BarronInfinite(Experiment):
 
         f(x) - f(0) = ∫ |f̂(w)| (cos(b_w + <w,x>) - cos b_w) dw,
 
-    the real part of Fourier's integral. The Gaussian around c has |f̂| = density of N(0, σ^{-2} I) and b_w = -<w,c>.
-    Continuity alone is not enough: (1 - ‖x‖²)_+ is Lipschitz, but in five dimensions |f̂| ~ ‖w‖^{-4} has no integral,
-    and its integral over ‖w‖ < R swings around f(x) - f(0) for ever.
+    the real part of Fourier's integral. The Gaussian around c has |f̂| = density of N(0, σ^{-2} I) and b_w = -<w,c>. Continuity alone is
+    not enough: (1 - ‖x‖²)_+ is Lipschitz, but in five dimensions |f̂| ~ ‖w‖^{-4} has no integral, and its integral over ‖w‖ < R swings
+    around f(x) - f(0) for ever.
 
-    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the
-    integral swings)
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the integral swings)
     Assumes: f is real; f and f̂ are integrable.
     Also: Barron's theorem, step 1; infinite cosine network.
     """
@@ -59,8 +58,7 @@ class BarronInfinite(Experiment):
     def sample(self, rng: Generator) -> Checks:
         f, w = Gaussian(self.d, self.sigma, shift=0.6), rng.normal(size=(self.draws, self.d)) / self.sigma
         for length in (0.5, 2.0):
-            x = rng.normal(size=self.d)
-            x *= length / np.linalg.norm(x)
+            x = np.full(self.d, -length / math.sqrt(self.d))  # away from the centre
             units = np.cos(w @ (x - f.centre)) - np.cos(w @ f.centre)
             yield mean_is(f"mean of {self.draws} units, d = {self.d}, ‖x‖ = {length:g}", units, float(f.rise(x)))
 

@@ -14,12 +14,11 @@ class BarronSubsample(Experiment):
 
         f_r(x) = f(0) + (1/r) Σ_i (C / ‖w_i‖) (cos(b_{w_i} + <w_i,x>) - cos b_{w_i}),       E ∫ (f - f_r)² dμ <= C²/r
 
-    for every probability μ on the unit ball, because a unit is unbiased and at most C‖x‖; so some draw is as good. For
-    the Gaussian of width σ, σ‖w‖ is chi with d + 1 degrees of freedom. Here μ gives equal mass to random points of the
-    ball.
+    for every probability μ on the unit ball, because a unit is unbiased and at most C‖x‖; so some draw is as good. For the Gaussian of
+    width σ, σ‖w‖ is chi with d + 1 degrees of freedom. Here μ gives equal mass to random points of the ball.
 
-    Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes,
-    ch. 3, https://mjt.cs.illinois.edu/dlt/
+    Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
+    https://mjt.cs.illinois.edu/dlt/
     Assumes: C is finite; μ is a probability measure on the unit ball; w is drawn from p, not from |f̂|.
     Deviates: the expectation is estimated by a mean over draws.
     Also: Barron's theorem, step 2; Maurey's argument; empirical method of Maurey.
@@ -55,9 +54,9 @@ class BarronSubsample(Experiment):
             if r in PUBLISHED:  # a mean of 50 draws, rounded to two digits
                 error = errors.std(ddof=1) * math.sqrt(1 / self.draws + 1 / 50)
                 yield published(f"d = 10, r = {r}", errors.mean(), PUBLISHED[r], 4 * error + 0.02 * PUBLISHED[r])
-        narrow = [Gaussian(d, sigma=Gaussian(d).C) for d in sorted(self.dimensions)]  # so that C = 1
-        same = [float(cosine_errors(f, ball(100, f.d, rng), (20,), 400, rng).mean()) for f in narrow]
-        if len(narrow) > 1:
+        if len(self.dimensions) > 1:
+            narrow = [Gaussian(d, sigma=Gaussian(d).C) for d in sorted(self.dimensions)]  # so that C = 1
+            same = [cosine_errors(f, ball(100, f.d, rng), (20,), 400, rng).mean() for f in narrow]
             yield monotone("C = 1 in every dimension: mean error in d, r = 20", same, "falls")
 
     def sample(self, rng: Generator) -> Checks:

@@ -69,10 +69,6 @@ class DenseMemory(Experiment):
         share = stable_share(self.n, energy(3, self.n), s, 40, rng, ones=0.35)[-1]
         yield because("they are 65 % opposite", at_least(f"fixed points, k = 3, {s = }", share, 0.95, kind="STAT"))
 
-    def resolution(self, rng: Generator) -> Checks:
-        line = [self.found[0][2, n] * math.log(n) for n in self.sizes]
-        yield slope("s ln n in n, k = 2, against the 2 of k = 3", self.sizes, line, 2, 0.4)
-
     def plots(self) -> list[Panel]:
         mean = {key: float(np.mean([found[key] for found in self.found])) for key in self.found[0]}
         left = Panel("Capacity grows like n^(k-1)", "neurons n", "patterns s with 95 % fixed points", log="xy")

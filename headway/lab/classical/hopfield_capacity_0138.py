@@ -67,8 +67,7 @@ class HopfieldCapacity0138(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         n = max(self.sizes)
-        lost = at_least(f"m, n = {n}", float(self.m[n][-1]), 0.95, kind="STAT")
-        yield because(f"α is {self.a[-1]:g}", lost)
+        yield because(f"α is {self.a[-1]:g}", at_least(f"m, n = {n}", float(self.m[n][-1]), 0.95, kind="STAT"))
         x = patterns(round(0.2 * n), n, rng)
         m = float(np.mean(np.where(x[:STARTS] @ hebb(x) < 0, -1, 1) * x[:STARTS]))
         yield because("there is one update only", at_most(f"m at α = 0.2, n = {n}", m, 0.75, kind="STAT"))

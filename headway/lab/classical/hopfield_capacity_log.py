@@ -75,15 +75,16 @@ class HopfieldCapacityLog(Experiment):
         yield because("70 % of the bits are +1", at_least("patterns fixed at n/(4 ln n)", share, 0.9, kind="STAT"))
 
     def plots(self) -> list[Panel]:
-        n = max(self.sizes)
-        s, places = np.arange(marks(n)["all"] // 2, round(1.4 * marks(n)["most"])), marks(n)
-        miss = np.array([exact_bit_error(int(k), n) for k in s])
-        left = Panel("A pattern is fixed", f"patterns s, n = {n}", "probability").bound(s, (1 - miss) ** n, "(1 - p)^n")
-        right = Panel("All patterns of a net are fixed", f"patterns s, n = {n}", "probability")
-        right.bound(s, (1 - miss) ** (n * s), "(1 - p)^(ns)")
-        for i, panel in enumerate((left, right)):
+        n, places = max(self.sizes), marks(max(self.sizes))
+        s = np.arange(places["all"] // 2, round(1.4 * places["most"]))
+        stays = 1 - np.array([exact_bit_error(int(k), n) for k in s])
+        titles = "A pattern is fixed", "All patterns of a net are fixed"
+        panels = [Panel(title, f"patterns s, n = {n}", "probability") for title in titles]
+        panels[0].bound(s, stays**n, "(1 - p)^n")
+        panels[1].bound(s, stays ** (n * s), "(1 - p)^(ns)")
+        for i, panel in enumerate(panels):
             pairs = [(k, found[i]) for k in places.values() for found in self.found[n, k]]
             panel.points(*np.array(pairs).T, "measured, each seed", size=24).limits(y=(-0.03, 1.12))
             for name, k in places.items():
                 panel.mark(k, name)
-        return [left, right]
+        return panels

@@ -32,7 +32,8 @@ class Ols(Experiment):
         self.y = y = X.T @ w + self.sigma * rng.normal(size=self.s)
         best = np.linalg.solve(X @ X.T, X @ y)
         yield headline(close("w* and numpy's lstsq", best, np.linalg.lstsq(X.T, y, rcond=None)[0]))
-        yield close("∇ at w, by differences", X @ X.T @ w - X @ y, self.numeric_gradient(), 1e-6)
+        self.numeric = differences(lambda v: float(np.sum((X.T @ v - y) ** 2)) / 2, w, 1e-4)
+        yield close("∇ at w, by differences", X @ X.T @ w - X @ y, self.numeric, 1e-6)
         model, one = LinearRegression().fit(X.T, y), np.vstack([X, np.ones(self.s)])
         ours, theirs = np.linalg.solve(one @ one.T, one @ y), np.append(model.coef_, model.intercept_)
         yield close("w* of the points (x, 1) and the model `linear-regression`", ours, theirs)
@@ -45,10 +46,6 @@ class Ols(Experiment):
             L = np.linalg.solve(B @ X.T, B)
             least.append(np.linalg.eigvalsh(L @ L.T - np.linalg.inv(X @ X.T))[0])
         yield at_least("covariance of weighted estimates less that of w*, least eigenvalue", least, 0)
-
-    def numeric_gradient(self) -> np.ndarray:
-        """∇ of the loss at w, by differences."""
-        return differences(lambda v: float(np.sum((self.X.T @ v - self.y) ** 2)) / 2, self.w, 1e-4)
 
     def off(self, noise: np.ndarray) -> np.ndarray:
         """How far the covariance of w* over these draws is from σ²(XXᵀ)⁻¹, in standard errors √((Σ_ii Σ_jj + Σ_ij²) / draws)."""
@@ -67,8 +64,8 @@ class Ols(Experiment):
         square, target = rng.normal(size=(self.d, self.d)), rng.normal(size=self.d)
         wrong = np.linalg.solve(square.T @ square, square.T @ target)
         yield printed(close("(XᵀX)⁻¹Xᵀy as w*, d = s", wrong, np.linalg.lstsq(square.T, target, rcond=None)[0]), "C7")
-        size = np.where(np.arange(self.s) < self.s // 2, 3.0, 0.3)
-        off = self.off(self.sigma * size * rng.normal(size=(self.draws, self.s)))
+        size = self.sigma * np.where(np.arange(self.s) < self.s // 2, 3.0, 0.3)
+        off = self.off(size * rng.normal(size=(self.draws, self.s)))
         row = at_most("covariance off σ²(XXᵀ)⁻¹, in standard errors", off, 4, kind="STAT")
         yield because("half of the noise is ten times larger", row)
         one, twice = (np.linalg.lstsq(Z.T, self.y, rcond=None)[0] for Z in (X, np.vstack([X, X[0]])))
@@ -76,7 +73,7 @@ class Ols(Experiment):
 
     def resolution(self, rng: Generator) -> Checks:
         mean = 2 / self.s * (self.X @ self.X.T @ self.w - self.X @ self.y)
-        yield close("∇ of the mean instead of ½ the sum", mean, self.numeric_gradient(), 1e-6)
+        yield close("∇ of the mean instead of ½ the sum", mean, self.numeric, 1e-6)
 
     def plots(self) -> list[Panel]:
         y, foot = (1.0, 2.2), (1.68, 0.84)  # d = 1, s = 2: the only row of X is (2, 1), and foot = x (x·y) / (x·x)

@@ -6,8 +6,6 @@ from headway.lab.tools.perceptron import labelled, path
 from headway.lab.tools.programs import max_margin
 from headway.models.classical.perceptron import Perceptron
 
-PAIR = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
-
 
 class PerceptronNovikoff(Experiment):
     """On data that a unit vector w* separates with margin γ, the perceptron makes at most ⌊R²/γ²⌋ updates, in any order.
@@ -70,7 +68,8 @@ class PerceptronNovikoff(Experiment):
         z[np.argmax(z @ best.direction / np.linalg.norm(z, axis=1))] *= -1  # it is inside the cone of the others
         row = at_most("updates, stopped above the bound", len(path(z, bound + 1)), bound)
         yield because("one label is flipped, so nothing separates", row)
-        yield because("R and γ are those without the bias", at_most("updates with a bias", len(path(PAIR)), 1))
+        pair = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
+        yield because("R and γ are those without the bias", at_most("updates with a bias", len(path(pair)), 1))
 
     def plots(self) -> list[Panel]:
         left = Panel("Updates stay below the bound", "bound R²/γ²", "updates t", log="xy")
