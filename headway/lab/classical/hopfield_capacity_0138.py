@@ -33,7 +33,8 @@ class HopfieldCapacity0138(Experiment):
                    least=0.02, most=0.4, small=(0.05,))  # fmt: skip
 
     def conditions(self) -> list[tuple[bool, str]]:
-        return [(max(self.sizes) >= 400, "one of the sizes must be 400 or more, or nothing collapses at α = 0.2")]
+        wide = min(self.sizes) <= 250 and max(self.sizes) >= 400
+        return [(wide, "sizes must go from 250 or less to 400 or more, or no difference is seen")]
 
     def measure(self, rng: Generator) -> Checks:
         self.a, (alphas, limits) = np.array(sorted({*self.ratios, 0.12, 0.16, 0.2})), limit()

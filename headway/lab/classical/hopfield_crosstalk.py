@@ -82,4 +82,4 @@ class HopfieldCrosstalk(Experiment):
         right = Panel(f"Crosstalk is Gaussian, s/n = {self.worst:g}", "x C", "density")
         right.histogram(self.c / self.n, "measured", 60)
         right.bound(u, np.exp(-((u / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi)), "N(0, Var C)")
-        return [left, right.mark(-1.0, "the bit turns left of -1").limits((-4 * sd, 4 * sd))]
+        return [left, right.mark(-1.0, "the bit turns left of -1").limits((-4 * sd, 4 * sd), (0, 0.5 / sd))]

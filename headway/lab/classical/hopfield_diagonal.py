@@ -70,7 +70,7 @@ class HopfieldDiagonal(Experiment):
 
     def plots(self) -> list[Panel]:
         a = np.geomspace(min(self.ratios) / 1.3, max(self.ratios) * 1.3, 200)
-        left = Panel("With it every state is stable …", "patterns per neuron α", "share of stable bits", log="x")
+        left = Panel("With w_ii = s/n all states are stable", "patterns per neuron α", "share of stable bits", log="x")
         left.curve(a, theory(a))
         for column, colour in zip(np.mean(self.found, axis=0).T, style.SERIES, strict=False):
             left.points(self.ratios, column, colour=colour, size=24)
