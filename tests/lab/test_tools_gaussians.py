@@ -56,7 +56,7 @@ def test_errors_of_nets_are_those_of_the_first_units() -> None:
     expected = [(units[:, :n].mean(axis=1) - f.rise(x)) ** 2 for n in (2, 6)]
     assert found.shape == (2, 2) and np.allclose(found, np.transpose(expected), rtol=1e-5)
     cosines = cosine_errors(f, x, (2, 200), 20, rng)
-    assert cosines.shape == (20, 2, 2) and np.all(cosines[:, :, 1].mean(axis=0) < cosines[:, :, 0].mean(axis=0))
+    assert cosines.shape == (20, 2, 2) and np.all(cosines[:, :, 1].mean(axis=0) < 0.1 * cosines[:, :, 0].mean(axis=0))
 
 
 def test_greedy_takes_the_best_column_each_time() -> None:

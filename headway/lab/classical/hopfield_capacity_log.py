@@ -57,8 +57,7 @@ class HopfieldCapacityLog(Experiment):
         whole = {n: every[n, marks(n)["all"]] for n in self.sizes}
         yield headline(at_least("nets with all fixed at n/(4 ln n), by n", whole, 0.9, kind="STAT"))
         if (n := max(self.sizes)) >= 1024:
-            left = every[n, marks(n)["most"]]
-            yield at_most("nets with all fixed at n/(2 ln n), largest n", left, 0.5, kind="STAT")
+            yield at_most("nets with all fixed at n/(2 ln n), largest n", every[n, marks(n)["most"]], 0.5, kind="STAT")
         yield at_least("patterns fixed, against 1 - np, by (n, s)", share, least, kind="STAT")
         yield at_most("nets with all fixed off (1-p)^{ns}, in standard errors", off, 4, kind="STAT")
 

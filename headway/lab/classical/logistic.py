@@ -54,8 +54,7 @@ class Logistic(Experiment):
         yield close("largest margin, by its program", [b.size for b in best], np.full(self.sets, self.gamma))
         self.marks = np.unique(np.geomspace(1, self.steps, 60).astype(int))
         path, late, log_t = descend(z, self.marks), self.marks >= self.steps / 10, np.log(self.marks)
-        one = np.ones(self.points)
-        losses = [[loss(rows.T, one, v) for rows, v in zip(z, w, strict=True)] for w in path]
+        losses = [[loss(rows.T, np.ones(self.points), v) for rows, v in zip(z, w, strict=True)] for w in path]
         yield at_most("loss after more steps", losses[1:], losses[:-1])
         self.norms, self.limit = np.linalg.norm(path, axis=2), offsets(z, best)
         u = np.array([b.direction for b in best])

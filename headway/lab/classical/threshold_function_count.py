@@ -57,8 +57,7 @@ class ThresholdFunctionCount(Experiment):
         yield equal(f"built with integer weights up to {self.weights}, n = 5", built, SEPARABLE[5])
 
     def control(self, rng: Generator) -> Checks:
-        product = np.column_stack([cube(2), cube(2).prod(axis=1)])
-        found = sum(separable(augmented(product, f)) for f in tables(2))
+        found = sum(separable(augmented(np.column_stack([cube(2), cube(2).prod(axis=1)]), f)) for f in tables(2))
         yield because("the unit also sees x₁x₂", equal("separable functions of 2 inputs", found, SEPARABLE[2]))
         yield because("weights are ±1", equal("functions of 2 inputs", self.signs[1], SEPARABLE[2]))
         few = equal("functions of 5 inputs", by_weights(5, 4).size, SEPARABLE[5])

@@ -23,7 +23,7 @@ def unstable(x: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 def fixed(x: np.ndarray) -> np.ndarray:
     """Which of the patterns have no unstable bit."""
-    return ~unstable(x, crosstalk(x)).any(axis=1)
+    return np.asarray(~unstable(x, crosstalk(x)).any(axis=1))
 
 
 def unstable_share(s: int, n: int, nets: int, rng: Generator) -> tuple[float, float]:
