@@ -36,10 +36,10 @@ class PerceptronNonseparable(Experiment):
         counts = {name: len(found) for name, found in states.items()}
         yield at_most("states that some order reaches, all found", counts, self.reach)
         bounds = {name: np.linalg.norm(list(found), axis=1).max() for name, found in states.items()}
-        largest = {n: walk(z, np.tile(np.arange(6), (200, 1))).norms.max() for n, z in sets.items() if n != "XOR"}
-        largest |= {f"XOR, {name}": run.norms.max() for name, run in self.runs.items()}
-        limits = [bounds[name.split(",")[0]] for name in largest]
-        yield headline(at_most("‖(w, b)‖ at all times, against all states", largest, limits))
+        walks = [("XOR", run) for run in self.runs.values()]
+        walks += [(name, walk(z, np.tile(np.arange(6), (200, 1)))) for name, z in sets.items() if name != "XOR"]
+        norms, limits = [run.norms.max() for _, run in walks], [bounds[name] for name, _ in walks]
+        yield headline(at_most("‖(w, b)‖ at all times, against all states", norms, limits))
         least = {name: min(found.values()) for name, found in states.items()}
         yield at_least("mistakes left in every state", least, 1, kind="EXACT")
         new = [len(set(run.states) - set(states["XOR"])) for run in self.runs.values()]
