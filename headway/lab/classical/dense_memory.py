@@ -29,7 +29,11 @@ class DenseMemory(Experiment):
 
     def conditions(self) -> list[tuple[bool, str]]:
         wide = self.sizes[-1] >= 30 and min(b / a for a, b in pairwise(self.sizes)) >= 1.2
-        return [(wide, "sizes must grow by a fifth or more at each step, to 30 or more")]
+        even = max(self.exponential) >= 14 and not any(n % 2 for n in self.exponential)
+        return [
+            (wide, "sizes must grow by a fifth or more at each step, to 30 or more"),
+            (even, "exponential must be even numbers up to 14 or more, or the growth of large n is not seen"),
+        ]
 
     def measure(self, rng: Generator) -> Checks:
         self.found: list[dict[tuple[int, int], float]] = []

@@ -82,8 +82,8 @@ class HopfieldCapacityLog(Experiment):
         panels[0].bound(s, stays**n, "(1 - p)^n")
         panels[1].bound(s, stays ** (n * s), "(1 - p)^(ns)")
         for i, panel in enumerate(panels):
-            pairs = [(k, found[i]) for k in places.values() for found in self.found[n, k]]
-            panel.points(*np.array(pairs).T, "measured, each seed", size=24).limits(y=(-0.03, 1.12))
+            at, share = np.array([(k, found[i]) for k in places.values() for found in self.found[n, k]]).T
+            panel.points(at, share, "measured, each seed", size=24).limits(y=(-0.03, 1.12))
             for name, k in places.items():
                 panel.mark(k, name)
         return panels

@@ -80,8 +80,8 @@ class Ols(Experiment):
         left = Panel("Least squares is a projection", "first answer", "second answer")
         left.target([0, 2.6], [0, 1.3], "Xᵀw").curve([0, y[0]], [0, y[1]], "y").curve([0, foot[0]], [0, foot[1]], "Py")
         left.bound([foot[0], y[0]], [foot[1], y[1]], "residual").custom(lambda axes: axes.set_aspect("equal"))
-        t, centre = np.linspace(0, 2 * np.pi, 200), self.w[:2, None]
-        ring = centre + 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ [np.cos(t), np.sin(t)]  # 95 %
+        t, (a, b), dots = np.linspace(0, 2 * np.pi, 200), self.w[:2], self.estimates[0][:1500]
+        ring = 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ np.stack([np.cos(t), np.sin(t)])  # 95 %
         right = Panel("Fresh noise gives the covariance", "first weight", "second weight")
-        right.points(*self.estimates[0][:1500, :2].T, "w*", size=3).points(*centre, "w", style.VERMILION, 40)
-        return [left, right.bound(*ring, "95 % of N(w, σ²(XXᵀ)⁻¹)")]
+        right.points(dots[:, 0], dots[:, 1], "w*", size=3).points([a], [b], "w", style.VERMILION, 40)
+        return [left, right.bound(a + ring[0], b + ring[1], "95 % of N(w, σ²(XXᵀ)⁻¹)")]

@@ -73,10 +73,10 @@ class PerceptronNovikoff(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("Updates stay below the bound", "bound R²/γ²", "updates t", log="xy")
-        for name, pairs in self.pairs.items():
-            left.points(*pairs, name, size=12)
-        for (name, pairs), colour in zip(self.tight.items(), (style.VERMILION, style.INK), strict=True):
-            left.points(*pairs, name, colour, 45)
+        for name, (bounds, updates) in self.pairs.items():
+            left.points(bounds, updates, name, size=12)
+        for (name, (most, found)), colour in zip(self.tight.items(), (style.VERMILION, style.INK), strict=True):
+            left.points(most, found, name, colour, 45)
         ends, (w, best, R) = np.array([1.0, max(b.max() for b, _ in self.pairs.values())]), self.longest
         t = np.arange(1, len(w) + 1)
         right = Panel(f"One run: {len(w)} updates, bound {int((R / best.size) ** 2)}", "update t", "length")

@@ -39,9 +39,9 @@ class SignedDistance(Experiment):
         names = "x - (p + yγ w/‖w‖), p its projection", "wᵀp + b", "the hyperplane's place along w/‖w‖, less -b/‖w‖"
         for name, values in zip(names, zeros, strict=True):
             yield close(name, values, np.zeros_like(values), 1e-12)
-        w, x, b = rng.integers(1, 4, (2000, 3)), rng.integers(-3, 4, (2000, 3)), rng.integers(-3, 4, 2000)
-        y, on = rng.choice([-1, 1], 2000), int(np.sum(score(w, b, x) == 0))
-        signs, truth = np.append(gamma, margin(w, b, x, y)) > 0, np.append(right, np.sign(score(w, b, x)) == y)
+        whole = rng.integers(1, 4, (2000, 3)), rng.integers(-3, 4, 2000), rng.integers(-3, 4, (2000, 3))
+        y, on = rng.choice([-1, 1], 2000), int(np.sum(score(*whole) == 0))
+        signs, truth = np.append(gamma, margin(*whole, y)) > 0, np.append(right, np.sign(score(*whole)) == y)
         yield equal(f"γ > 0 where the label is right, with {on} points on the hyperplane", signs, truth)
 
     def control(self, rng: Generator) -> Checks:
@@ -60,7 +60,8 @@ class SignedDistance(Experiment):
         for point, foot, value in zip(x, projected(w, b, x), gamma, strict=True):
             left.target(*np.array([point, foot]).T)
             left.note(point[0] + 0.08, point[1] + (0.08 if value > 0 else -0.25), f"{value:+.2f}")
-        left.points(*x[gamma > 0].T, "γ > 0", size=30).points(*x[gamma < 0].T, "γ < 0", size=30)
+        for name, shown in (("γ > 0", x[gamma > 0]), ("γ < 0", x[gamma < 0])):
+            left.points(shown[:, 0], shown[:, 1], name, size=30)
         right = Panel("Scaling changes the score, not γ", "factor c of (w, b)", "value where γ = +0.88")
         right.curve([-2, 2], [-4 * gamma[2], 4 * gamma[2]], "score wᵀx + b").curve([0.05, 2], [gamma[2]] * 2, "γ")
         right.control([-2, -0.05], [-gamma[2]] * 2, "γ, c < 0")

@@ -5,7 +5,7 @@ from headway.lab.kit import (
 from headway.lab.tools.bits import codes, cube
 from headway.lab.tools.dichotomies import cone_share, consistent, cover, sphere
 from headway.lab.tools.perceptron import XOR
-from headway.lab.tools.programs import feasible
+from headway.lab.tools.programs import feasible, max_margin
 
 
 class VersionSpace(Experiment):
@@ -64,7 +64,7 @@ class VersionSpace(Experiment):
         yield because("x₁x₂ is seen as well", equal("XOR: directions left after all four points", left, 0))
         x = np.column_stack([np.ones(3), rng.uniform(-0.3, 0.3, (3, 2))])  # so close that V(S) takes 0.3 or more, …
         other = x * [[-1], [1], [1]]  # … which leaves less than 0.2 for all other labels
-        before, after = cone_share(other, np.ravel(feasible(other, np.ones(3)))), cone_share(x, np.eye(3)[0])
+        before, after = cone_share(other, max_margin(other).direction), cone_share(x, np.eye(3)[0])
         row = at_most("exact share of V(S) after the change", after, before)
         yield because("a label is changed, no point is added", row)
 
@@ -80,5 +80,5 @@ class VersionSpace(Experiment):
             right.target(*(np.array([[-point[1], point[0]]]) / np.linalg.norm(point) * [[-1.08], [1.08]]).T)
         for i, count in enumerate(sorted({1, 2, 3, self.points})):
             arc = circle[consistent(circle, rows[:count])] * (1 - 0.06 * i)
-            right.points(*arc.T, f"V after {count}", style.SERIES[i], 10)
+            right.points(arc[:, 0], arc[:, 1], f"V after {count}", style.SERIES[i], 10)
         return [left, right]
