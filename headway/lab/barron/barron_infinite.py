@@ -58,7 +58,8 @@ class BarronInfinite(Experiment):
     def sample(self, rng: Generator) -> Checks:
         f, w = Gaussian(self.d, self.sigma, shift=0.6), rng.normal(size=(self.draws, self.d)) / self.sigma
         for length in (0.5, 2.0):
-            x = np.full(self.d, -length / math.sqrt(self.d))  # away from the centre
+            x = rng.normal(size=self.d)
+            x *= length / np.linalg.norm(x)
             units = np.cos(w @ (x - f.centre)) - np.cos(w @ f.centre)
             yield mean_is(f"mean of {self.draws} units, d = {self.d}, ‖x‖ = {length:g}", units, float(f.rise(x)))
 
