@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headway.lab.tools.gaussians import Gaussian, affordable, ball, barron_constant, cosine_errors, greedy, net_errors, steps
+from headway.lab.tools.gaussians import (
+    Gaussian,
+    affordable,
+    ball,
+    barron_constant,
+    cosine_errors,
+    greedy,
+    net_errors,
+    steps,
+)
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 60])

@@ -8,7 +8,18 @@ from scipy.special import erfinv
 
 from headway.lab.tools.crosstalk import crosstalk, exact_bit_error, fixed, unstable, unstable_share
 from headway.lab.tools.dense_memory import capacity, energy, formula, stays
-from headway.lab.tools.hopfield import biased, descend, hebb, limit, patterns, recall, settle, sgn, stable_shares, symmetric
+from headway.lab.tools.hopfield import (
+    biased,
+    descend,
+    hebb,
+    limit,
+    patterns,
+    recall,
+    settle,
+    sgn,
+    stable_shares,
+    symmetric,
+)
 from headway.models.classical.hopfield_network import HopfieldNetwork
 
 
@@ -51,9 +62,9 @@ def test_a_dense_memory_with_squares_is_the_hopfield_net() -> None:
     """Σ F(o) - F(o - 2ξ_i) = 4 Σ (o ξ_i - 1) is the field without the diagonal; of a pattern (1, …, 1) a tie stays."""
     y = np.random.default_rng(4).integers(0, 2, (40, 6, 21), dtype=np.int8)
     found = stays(y, energy(2, 21))[:, -1]
-    for trial, fixed in zip(y, found, strict=True):
+    for trial, stable in zip(y, found, strict=True):
         x = np.vstack([2.0 * trial - 1, np.ones(21)])
-        assert fixed == (x[-1] @ hebb(x) >= 0).all()
+        assert stable == (x[-1] @ hebb(x) >= 0).all()
     assert 0 < found.sum() < 40
 
 
@@ -62,9 +73,9 @@ def test_a_pattern_stays_where_no_flip_lowers_the_energy() -> None:
     for k, s in ((2, 3), (2, 6), (3, 12), (4, 40)):
         x, F = rng.choice([-1, 1], (s, 12)), energy(k, 12)
         own = np.array([np.delete(x, j, axis=0) * z > 0 for j, z in enumerate(x)])  # seen from z, z is (1, …, 1)
-        fixed = [all(F(x @ z).sum() >= F(x @ (flip * z)).sum() for flip in 1 - 2 * np.eye(12)) for z in x]
-        assert np.array_equal(stays(own, F)[:, -1], fixed)
-        shares.append(np.mean(fixed))
+        lowest = [all(F(x @ z).sum() >= F(x @ (flip * z)).sum() for flip in 1 - 2 * np.eye(12)) for z in x]
+        assert np.array_equal(stays(own, F)[:, -1], lowest)
+        shares.append(np.mean(lowest))
     assert max(shares) > 0.3 and min(shares) < 0.7
 
 

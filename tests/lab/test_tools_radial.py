@@ -48,7 +48,8 @@ def test_the_line_by_the_trapezoid_rule() -> None:
 
 
 def test_constants_of_a_gaussian_and_the_transform_of_a_cap() -> None:
-    assert math.isclose(mean_norm(1), math.sqrt(2 / math.pi), rel_tol=1e-10) and math.isclose(mean_norm(300), math.sqrt(299.5), rel_tol=1e-4)
+    assert math.isclose(mean_norm(1), math.sqrt(2 / math.pi), rel_tol=1e-10)
+    assert math.isclose(mean_norm(300), math.sqrt(299.5), rel_tol=1e-4)
     assert math.isclose(radial_constant(lambda r: np.exp(-2 * r * r), 3, 6.0, 24.0), 2 * mean_norm(3), rel_tol=1e-9)
     rho = np.array([0.2, 5.0])
     assert np.allclose(cap(rho), fourier(lambda r: 1 - r * r, 5, rho, 1.0) / (2 * math.pi) ** 5, rtol=1e-10)
