@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from headway.lab.tools.dichotomies import cone_share, consistent, cover, dichotomies, sphere
+from headway.lab.tools.dichotomies import cone_share, consistent, cover, dichotomies, recursion, sphere
 
 
 def test_small_counts() -> None:
     assert [cover(s, 1) for s in (1, 2, 5)] == [2, 2, 2] and [cover(1, n) for n in (1, 2, 5)] == [2, 2, 2]
+    assert recursion(5, 3).tolist() == [[2, 2, 2], [2, 4, 4], [2, 6, 8], [2, 8, 14], [2, 10, 22]]
     assert dichotomies(np.eye(3)) == 8 and dichotomies(np.array([[1.0, 0], [0, 1], [1, 1], [1, -1]])) == cover(4, 2) == 8
     assert dichotomies(np.array([[1.0, 0], [2.0, 0], [0, 1]])) == 4  # two of them are on one line through 0
 

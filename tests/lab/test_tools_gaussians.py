@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headway.lab.tools.gaussians import Gaussian, affordable, ball, barron_constant, greedy, net_errors, steps
+from headway.lab.tools.gaussians import (
+    Gaussian,
+    affordable,
+    ball,
+    barron_constant,
+    cosine_errors,
+    greedy,
+    net_errors,
+    steps,
+)
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 60])
@@ -55,6 +64,8 @@ def test_errors_of_nets_are_those_of_the_first_units() -> None:
     found = net_errors(lambda x, n, rng: units[:, :n], f, x, (2, 6), 1, rng)[0]
     expected = [(units[:, :n].mean(axis=1) - f.rise(x)) ** 2 for n in (2, 6)]
     assert found.shape == (2, 2) and np.allclose(found, np.transpose(expected), rtol=1e-5)
+    cosines = cosine_errors(f, x, (2, 200), 20, rng)
+    assert cosines.shape == (20, 2, 2) and np.all(cosines[:, :, 1].mean(axis=0) < 0.1 * cosines[:, :, 0].mean(axis=0))
 
 
 def test_greedy_takes_the_best_column_each_time() -> None:

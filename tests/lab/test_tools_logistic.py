@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from headway.lab.tools.logistic import descend, gradient, hessian, loss, plane
+from headway.lab.tools.logistic import descend, gradient, hessian, loss, offsets, plane
 from headway.lab.tools.programs import max_margin
 
 
@@ -30,3 +30,10 @@ def test_steps_of_gradient_descent_are_those_of_the_gradient() -> None:
         for _ in range(3):
             w = w - rate * gradient(rows.T, np.ones(12), w)
         assert np.allclose(found[1, k], w) and not np.allclose(found[0, k], w)
+
+
+def test_the_offset_is_where_gradient_descent_tends_to() -> None:
+    z = np.stack([plane(6, 0.8, np.random.default_rng(k)) for k in (0, 1)])
+    best = [max_margin(rows) for rows in z]
+    w = descend(z, np.array([30_000]))[0] - np.log(30_000) * np.array([b.direction / b.size for b in best])
+    assert np.abs(w - offsets(z, best)).max() < 0.02

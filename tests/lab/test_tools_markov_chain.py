@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.lab.tools.markov_chain import conditional, cross_entropy, sequences, windows
+from headway.lab.tools.markov_chain import conditional, cross_entropy, divergence, ngrams, sequences, windows
 
 
 def test_laws_are_stationary_and_samples_follow_them() -> None:
@@ -19,5 +19,9 @@ def test_laws_are_stationary_and_samples_follow_them() -> None:
     x = sequences(table, laws[1], 4000, 20, rng)
     counts = np.zeros((3, 3, 3))
     np.add.at(counts, (x[:, :-2], x[:, 1:-1], x[:, 2:]), 1)
+    assert np.array_equal(ngrams(x, 3, 3), counts) and np.array_equal(ngrams(x, 3, 1), np.bincount(x.ravel()))
+    other = conditional(rng.random((3, 3, 3)))
+    gap = cross_entropy(laws[2], other) - cross_entropy(laws[2], table)
+    assert np.isclose(divergence(laws[2], other), gap) and np.isclose(divergence(laws[2], table), 0)
     assert np.abs(counts / counts.sum() - laws[2]).max() < 0.005 and x.shape == (4000, 20)
     assert np.isclose(cross_entropy(laws[2], table), -np.sum(laws[2] * np.log(conditional(laws[2]))))

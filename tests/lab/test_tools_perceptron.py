@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.linear_model import Perceptron
 
-from headway.lab.tools.perceptron import labelled, mistakes, path, reachable, walk
+from headway.lab.tools.perceptron import XOR, inseparable, labelled, mistakes, path, reachable, walk
+from headway.lab.tools.programs import separable
 
 
 def test_the_path_ends_where_scikit_learns_perceptron_does() -> None:
@@ -23,7 +24,8 @@ def test_points_keep_their_distance_from_the_hyperplane_and_carry_a_bias() -> No
 
 
 def test_walks_repeat_and_reachable_states_hold_them() -> None:
-    xor = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])
+    xor, z = XOR, inseparable(np.random.default_rng(2))
+    assert z.shape == (6, 3) and set(np.abs(z[:, 2])) == {1} and not separable(z.astype(float)) and not separable(xor.astype(float))
     run = walk(xor, np.tile(np.arange(4), (20, 1)))
     start, period = run.cycle()
     assert run.ends[start] == run.ends[start + period] and period >= 1 and len(run.states) == 1 + run.updates.sum()

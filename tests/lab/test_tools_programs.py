@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from headway.lab.tools.programs import feasible, max_margin, separable
+from headway.lab.tools.programs import augmented, feasible, max_margin, separable
 
 
 def teacher(seed: int, shift: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
@@ -39,3 +39,7 @@ def test_separable_agrees_with_the_linear_program() -> None:
 @pytest.mark.parametrize(("z", "expected"), [([], True), ([[1.0, 0]], True), ([[1.0, 0], [-1, 0]], False), ([[0.0, 0]], False)])
 def test_the_edges_of_separability(z: list[list[float]], expected: bool) -> None:
     assert separable(np.array(z).reshape(-1, 2)) is expected
+
+
+def test_a_bias_is_a_coordinate_that_is_1() -> None:
+    assert np.array_equal(augmented(np.array([[2, 3], [4, 5]]), np.array([1, 0])), [[2, 3, 1], [-4, -5, -1]])

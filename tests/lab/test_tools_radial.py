@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import j0
 
-from headway.lab.tools.radial import fourier, nodes, sphere, there_and_back, wave
+from headway.lab.tools.radial import cap, fourier, mean_norm, nodes, radial_constant, sphere, there_and_back, wave
 from headway.lab.tools.transforms import Even
 
 Z = np.array([0.0, 0.4, 3.0, 20.0])
@@ -45,3 +45,11 @@ def test_the_line_by_the_trapezoid_rule() -> None:
     assert np.allclose(integral[:5], direct, rtol=1e-12) and pair.gap() < pair.tolerance
     assert np.allclose(pair.there_and_back(np.array([0.5])), 2 * math.pi * math.exp(-0.5), rtol=1e-3)
     assert math.isclose(pair.barron_constant(50.0), math.log1p(2500) / math.pi, rel_tol=1e-6)
+
+
+def test_constants_of_a_gaussian_and_the_transform_of_a_cap() -> None:
+    assert math.isclose(mean_norm(1), math.sqrt(2 / math.pi), rel_tol=1e-10)
+    assert math.isclose(mean_norm(300), math.sqrt(299.5), rel_tol=1e-4)
+    assert math.isclose(radial_constant(lambda r: np.exp(-2 * r * r), 3, 6.0, 24.0), 2 * mean_norm(3), rel_tol=1e-9)
+    rho = np.array([0.2, 5.0])
+    assert np.allclose(cap(rho), fourier(lambda r: 1 - r * r, 5, rho, 1.0) / (2 * math.pi) ** 5, rtol=1e-10)

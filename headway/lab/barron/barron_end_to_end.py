@@ -26,7 +26,7 @@ class BarronEndToEnd(Experiment):
     """
 
     cost = "M"
-    dimensions = param((2, 10, 30), "the dimensions d", least=1, most=200, small=(2, 30))
+    dimensions = param((2, 30), "the dimensions d, besides 10", least=1, most=200)
     sizes = param((16, 64, 256, 1024), "numbers n of units", least=4, most=4096, count=4, small=(8, 32, 128, 512))
     draws = param(100, "independent nets for each d", least=50, most=500)
     points = param(500, "of the ball, each with the same mass in μ", least=100, most=4000, small=100)
@@ -37,33 +37,30 @@ class BarronEndToEnd(Experiment):
         high = max(self.dimensions) >= 20, "the largest dimension must be at least 20, so that C² is far from 1"
         return [high, *affordable(self.dimensions, self.sizes, self.draws, self.points)]
 
-    def nets(
-        self, x: np.ndarray, rng: Generator, r: float = 1, kappa: float = math.inf, phase: float = 1
-    ) -> np.ndarray:
+    def nets(self, x: np.ndarray, rng: Generator, r: float = 1, kappa: float = math.inf, phase: int = 1) -> np.ndarray:
         """∫ (f - f_n)² dμ for each draw and size; μ gives equal mass to the points x."""
         f, n = Gaussian(x.shape[1], shift=self.shift), tuple(self.n.tolist())
         return net_errors(lambda x, n, rng: steps(f, n, rng, r, phase)(x, kappa), f, x, n, self.draws, rng).mean(axis=1)
 
     def measure(self, rng: Generator) -> Checks:
         self.n = np.array(sorted(self.sizes))
-        self.bound = {d: (2 * Gaussian(d).C) ** 2 for d in (10, *self.dimensions)}
-        self.errors = {d: self.nets(ball(self.points, d, rng), rng) for d in self.dimensions}
-        means = {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()}
-        yield headline(at_most("mean error, (2C)²/n", means, [self.bound[d] / self.n for d in self.errors]))
-        for name, mean in means.items():
+        self.errors = {d: self.nets(ball(self.points, d, rng), rng) for d in sorted({10, *self.dimensions})}
+        self.bound = {d: (2 * Gaussian(d).C) ** 2 for d in self.errors}
+        self.mean = {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()}
+        yield headline(at_most("mean error, (2C)²/n", self.mean, [self.bound[d] / self.n for d in self.errors]))
+        for name, mean in self.mean.items():
             yield slope(f"error against n, {name}", self.n, mean, -1.0, 0.15)
-        every = [Gaussian(d, shift=self.shift) for d in self.dimensions]
+        every = [Gaussian(d, shift=self.shift) for d in self.errors]
         largest = [np.max(np.abs(steps(f, 2000, rng)(ball(50, f.d, rng)))) / (2 * f.C) for f in every]
         yield at_most("one unit, as a share of 2C, every d", largest, 1.0, kind="EXACT")
-        x, f = ball(2 * self.points, 10, rng), Gaussian(10, shift=self.shift)
-        half, other = x[: self.points], x[self.points :]
+        f, half, other = Gaussian(10, shift=self.shift), ball(self.points, 10, rng), ball(self.points, 10, rng)
         self.smooth = self.nets(half, rng, kappa=STEEP).mean(axis=0)
         yield at_most(f"sigmoids of steepness {STEEP:g}: mean error, d = 10", self.smooth, self.bound[10] / self.n)
         pool, n = steps(f, 2000, rng), np.arange(1, GREEDY + 1)
         chosen = greedy(pool(half), f.rise(half), GREEDY)
-        seen, fresh = (np.cumsum(pool(p)[:, chosen], axis=1) / n - f.rise(p)[:, None] for p in (half, other))
-        self.path = np.mean(seen**2, axis=0)
-        found = {"on its points": self.path, "on other points": np.mean(fresh**2, axis=0)}
+        gaps = [np.cumsum(pool(x)[:, chosen], axis=1) / n - f.rise(x)[:, None] for x in (half, other)]
+        self.path, fresh = np.mean(np.square(gaps), axis=1)
+        found = {"on its points": self.path, "on other points": fresh}
         yield at_most(f"greedy: error, (2C)²/n, n <= {GREEDY}, d = 10", found, self.bound[10] / n)
         r, wide = self.radius, self.nets(self.radius * half, rng, r=self.radius).mean(axis=0)
         yield at_most(f"radius r = {r:g}: mean error, (2rC)²/n, d = 10", wide, r**2 * self.bound[10] / self.n)
@@ -81,18 +78,16 @@ class BarronEndToEnd(Experiment):
         yield vacuous(because("the volume of the ball is not 1", volume), "A5")
         alone = at_most(f"mean error, 1/n, d = {d}, n = {n}", self.errors[d][:, -1].mean(), 1 / n)
         yield vacuous(because("C is left out, which grows with d", alone), "C23")
-        without = self.nets(ball(self.points, 2, rng), rng, phase=0.0).mean(axis=0)
+        without = self.nets(ball(self.points, 2, rng), rng, phase=0).mean(axis=0)
         yield because("b_w is not the phase of f̂", slope("error against n, d = 2", self.n, without, -1.0, 0.15))
 
     def plots(self) -> list[Panel]:
         left = Panel("The rate does not depend on d", "hidden units n", "∫ (f - fₙ)² dμ", log="xy")
-        left.series(self.n, {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()})
+        left.series(self.n, self.mean)
         for d in self.errors:
             left.bound(self.n, self.bound[d] / self.n, f"(2C)²/n, d = {d}")
         left.control(self.n, self.errors[d][:, 0].mean() * (self.n / self.n[0]) ** (-2 / d), f"grids: n^(-2/{d})")
         right = Panel("Steps, sigmoids and a greedy choice", "hidden units n", "∫ (f - fₙ)² dμ, d = 10", log="xy")
-        if 10 in self.errors:
-            right.series(self.n, self.errors[10].mean(axis=0), "steps, mean")
-            right.series(self.n, self.errors[10].min(axis=0), "steps, best draw")
+        right.series(self.n, {"steps, mean": self.mean["d = 10"], "steps, best draw": self.errors[10].min(axis=0)})
         right.series(self.n, self.smooth, "sigmoids, mean").curve(np.arange(4, GREEDY + 1), self.path[3:], "greedy")
         return [left, right.bound(self.n, self.bound[10] / self.n, "(2C)²/n")]

@@ -1,26 +1,16 @@
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, printed,
 )
-from headway.lab.tools.gaussians import Gaussian
-from headway.lab.tools.radial import fourier, sphere, wave
+from headway.lab.tools.gaussians import Gaussian, gauss
+from headway.lab.tools.radial import cap, fourier, sphere, wave
 
-LENGTH = 0.5  # ‖x‖ of the point in five dimensions
-
-
-def net(x: np.ndarray, w: np.ndarray, mass: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """∫ |f̂(w)| (cos(b_w + wx) - cos b_w) dw on a grid of frequencies; `mass` is |f̂(w)| dw."""
-    return (np.cos(b + x[:, None] * w) - np.cos(b)) @ mass
+X, LENGTH = np.linspace(-3, 3, 61), 0.5  # points of the line, and ‖x‖ of the point in five dimensions
+ROOT = math.sqrt(2 * math.pi)
 
 
-def gauss(x: np.ndarray, sigma: float = 1.0) -> np.ndarray:
-    return np.exp(-((x / sigma) ** 2) / 2)
-
-
-def cap_transform(rho: np.ndarray) -> np.ndarray:
-    """f̂ of (1 - ‖x‖²)_+ in five dimensions: (2π)^{-5} π^{-1} (ρ/2π)^{-7/2} J_{7/2}(ρ) (Bochner and Riesz)."""
-    from scipy.special import jv
-
-    return (2 * math.pi) ** -5.0 / math.pi * (rho / (2 * math.pi)) ** -3.5 * jv(3.5, rho)
+def net(w: np.ndarray, mass: np.ndarray, b: np.ndarray | float) -> np.ndarray:
+    """∫ |f̂(w)| (cos(b_w + wx) - cos b_w) dw at X, on a grid of frequencies; `mass` is |f̂(w)| dw."""
+    return (np.cos(b + X[:, None] * w) - np.cos(b)) @ mass
 
 
 class BarronInfinite(Experiment):
@@ -30,12 +20,11 @@ class BarronInfinite(Experiment):
 
         f(x) - f(0) = ∫ |f̂(w)| (cos(b_w + <w,x>) - cos b_w) dw,
 
-    the real part of Fourier's integral. The Gaussian around c has |f̂| = density of N(0, σ^{-2} I) and b_w = -<w,c>.
-    Continuity alone is not enough: (1 - ‖x‖²)_+ is Lipschitz, but in five dimensions |f̂| ~ ‖w‖^{-4} has no integral,
-    and its integral over ‖w‖ < R swings around f(x) - f(0) for ever.
+    the real part of Fourier's integral. The Gaussian around c has |f̂| = density of N(0, σ^{-2} I) and b_w = -<w,c>. Continuity alone is
+    not enough: (1 - ‖x‖²)_+ is Lipschitz, but in five dimensions |f̂| ~ ‖w‖^{-4} has no integral, and its integral over ‖w‖ < R swings
+    around f(x) - f(0) for ever.
 
-    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the
-    integral swings)
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the integral swings)
     Assumes: f is real; f and f̂ are integrable.
     Also: Barron's theorem, step 1; infinite cosine network.
     """
@@ -47,23 +36,23 @@ class BarronInfinite(Experiment):
     radius = param(400.0, "how far the transform of (1 - ‖x‖²)_+ is integrated", least=50.0, most=5000.0, small=100.0)
 
     def measure(self, rng: Generator) -> Checks:
-        x, w = np.linspace(-3, 3, 61), np.arange(-4000, 4001) / 400 / min(1.0, *self.widths)
-        self.x, gap, centres = x, w[1] - w[0], rng.uniform(-2, 2, 3)
-        mass = {s: s / math.sqrt(2 * math.pi) * gauss(w, 1 / s) * gap for s in self.widths}
-        found = [net(x, w, mass[s], -w * c) for s in self.widths for c in centres]
-        expected = [gauss(x - c, s) - gauss(np.array(-c), s) for s in self.widths for c in centres]
+        w = np.arange(-4000, 4001) / 400 / min(1.0, *self.widths)
+        step = (w[1] - w[0]) / ROOT
+        cases = [(s, c) for s in self.widths for c in rng.uniform(-2, 2, 3)]
+        found = [net(w, s * gauss(s * w) * step, -w * c) for s, c in cases]
+        expected = [gauss((X - c) / s) - gauss(c / s) for s, c in cases]
         yield headline(close("Gaussians around three c, every σ, on [-3, 3]", found, expected, 1e-8))
-        odd = net(x, w, np.abs(w) * gauss(w) / math.sqrt(2 * math.pi) * gap, -np.sign(w) * math.pi / 2)
-        yield close("x exp(-x²/2), whose f̂ is imaginary", odd, x * gauss(x), 1e-8)
-        few = {units: rng.normal(size=units) for units in (10, 100, 1000)}
-        self.nets = {f"{n} cosines": net(x, v, np.full(n, 1 / n), -v) for n, v in few.items()}
+        odd = net(w, np.abs(w) * gauss(w) * step, -np.sign(w) * math.pi / 2)
+        yield close("x exp(-x²/2), whose f̂ is imaginary", odd, X * gauss(X), 1e-8)
+        few = {n: rng.normal(size=n) for n in (10, 100, 1000)}
+        self.nets = {f"{n} cosines": net(v, np.full(n, 1 / n), -v) for n, v in few.items()}
         rho = np.array([0.5, 3.0, 12.0])
-        cap = fourier(lambda r: 1 - r * r, 5, rho, 1.0) / (2 * math.pi) ** 5
-        yield close("f̂ of (1 - ‖x‖²)_+, d = 5 / closed form", cap / cap_transform(rho), np.ones(3), 1e-8)
+        ratio = fourier(lambda r: 1 - r * r, 5, rho, 1.0) / (2 * math.pi) ** 5 / cap(rho)
+        yield close("f̂ of (1 - ‖x‖²)_+, d = 5 / closed form", ratio, 1.0, 1e-8)
         self.R = np.arange(1, round(self.radius * 20) + 1) / 20  # the Gaussian is done long before the end
         kernel = sphere(5) * self.R**4 * (wave(5, self.R * LENGTH) - 1) / 20
-        self.rough = np.cumsum(kernel * cap_transform(self.R)) + LENGTH**2
-        self.smooth = np.cumsum(kernel * (2 * math.pi) ** -2.5 * gauss(self.R)) + 1 - math.exp(-(LENGTH**2) / 2)
+        self.rough = np.cumsum(kernel * cap(self.R)) + LENGTH**2
+        self.smooth = np.cumsum(kernel * ROOT**-5 * gauss(self.R)) + 1 - gauss(LENGTH)
         yield close("Gaussian, d = 5, over ‖w‖ < R: the error at the end", self.smooth[-1], 0.0, 1e-8)
 
     def sample(self, rng: Generator) -> Checks:
@@ -75,23 +64,20 @@ class BarronInfinite(Experiment):
             yield mean_is(f"mean of {self.draws} units, d = {self.d}, ‖x‖ = {length:g}", units, float(f.rise(x)))
 
     def control(self, rng: Generator) -> Checks:
-        late = self.radius - 10 < self.R  # two or three swings at the end
+        late = self.rough[self.radius - 10 < self.R]  # two or three swings at the end
         name = f"any continuous f: error of (1 - ‖x‖²)_+, d = 5, R near {self.radius:g}"
-        yield printed(at_most(name, np.max(np.abs(self.rough[late])), 0.05), "A7")
-        x, w = self.x, np.linspace(-12, 12, 8001)
-        mass = gauss(w) / math.sqrt(2 * math.pi) * (w[1] - w[0])
-        turned = net(x, w, np.roll(mass, 1000), 0 * w)  # exp(-x²/2 + 3ix): the transform is moved by 3, and positive
-        gap = np.abs(turned - (gauss(x) * np.exp(3j * x) - 1))
+        yield printed(at_most(name, np.max(np.abs(late)), 0.05), "A7")
+        w = np.linspace(-12, 12, 8001)
+        mass = gauss(w) / ROOT * (w[1] - w[0])
+        gap = np.abs(net(w, np.roll(mass, 1000), 0.0) - (gauss(X) * np.exp(3j * X) - 1))  # f̂ moved by 3 is positive
         yield because("f is not real", close("exp(-x²/2 + 3ix): error on [-3, 3]", gap, 0.0, 1e-8))
-        around = gauss(x - 1) - gauss(np.array(1.0))
-        unphased = close("Gaussian around 1, b_w = 0", net(x, w, mass, 0 * w), around, 1e-8)
+        unphased = close("Gaussian around 1, b_w = 0", net(w, mass, 0.0), gauss(X - 1) - gauss(1), 1e-8)
         yield because("b_w is not the phase of f̂", unphased)
 
     def plots(self) -> list[Panel]:
-        f = gauss(self.x - 1) - gauss(np.array(1.0))
-        left = Panel("Cosines of random frequencies", "x", "f(x) - f(0)").target(self.x, f, "Gaussian around 1")
-        left.curve(self.x, self.nets)
-        right = Panel("Without ∫ |f̂| it swings for ever, d = 5", "frequencies ‖w‖ < R", "error at ‖x‖ = ½")
+        left = Panel("Cosines of random frequencies", "x", "f(x) - f(0)")
+        left.target(X, gauss(X - 1) - gauss(1), "Gaussian around 1").curve(X, self.nets)
+        right = Panel("Without ∫ |f̂| it swings for ever", "frequencies ‖w‖ < R", "error at ‖x‖ = ½, d = 5")
         seen = self.R <= 100
         right.control(self.R[seen], self.rough[seen], "(1 - ‖x‖²)₊").curve(self.R[seen], self.smooth[seen], "Gaussian")
         return [left, right]

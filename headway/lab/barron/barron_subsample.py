@@ -2,14 +2,9 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, monotone, np, param, published,
     slope,
 )
-from headway.lab.tools.gaussians import Gaussian, affordable, ball, net_errors
+from headway.lab.tools.gaussians import Gaussian, affordable, ball, cosine_errors
 
 PUBLISHED = {10: 1.35e-2, 40: 3.3e-3, 160: 8.4e-4, 640: 2.1e-4}  # mean error of 50 draws in d = 10, σ = 1, by r
-
-
-def cosine_errors(f: Gaussian, x: np.ndarray, sizes: tuple[int, ...], draws: int, rng: Generator) -> np.ndarray:
-    """(f - f_r)² of nets of cosines, of shape (draws, points, sizes)."""
-    return net_errors(lambda x, n, rng: f.cosines(x, f.frequencies(n, rng)), f, x, sizes, draws, rng)
 
 
 class BarronSubsample(Experiment):
@@ -19,12 +14,11 @@ class BarronSubsample(Experiment):
 
         f_r(x) = f(0) + (1/r) Σ_i (C / ‖w_i‖) (cos(b_{w_i} + <w_i,x>) - cos b_{w_i}),       E ∫ (f - f_r)² dμ <= C²/r
 
-    for every probability μ on the unit ball, because a unit is unbiased and at most C‖x‖; so some draw is as good. For
-    the Gaussian of width σ, σ‖w‖ is chi with d + 1 degrees of freedom. Here μ gives equal mass to random points of the
-    ball.
+    for every probability μ on the unit ball, because a unit is unbiased and at most C‖x‖; so some draw is as good. For the Gaussian of
+    width σ, σ‖w‖ is chi with d + 1 degrees of freedom. Here μ gives equal mass to random points of the ball.
 
-    Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes,
-    ch. 3, https://mjt.cs.illinois.edu/dlt/
+    Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
+    https://mjt.cs.illinois.edu/dlt/
     Assumes: C is finite; μ is a probability measure on the unit ball; w is drawn from p, not from |f̂|.
     Deviates: the expectation is estimated by a mean over draws.
     Also: Barron's theorem, step 2; Maurey's argument; empirical method of Maurey.
@@ -41,32 +35,29 @@ class BarronSubsample(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         sizes = tuple(sorted(self.sizes))
-        self.r, self.errors, points = np.array(sizes), {}, {}
-        for f in (Gaussian(d) for d in self.dimensions):
+        self.r, self.errors, points, units = np.array(sizes), {}, {}, {}
+        for f in map(Gaussian, self.dimensions):
             x = ball(self.points, f.d, rng)
             squares = cosine_errors(f, x, sizes, self.draws, rng)
-            points[f"d = {f.d}"] = squares.mean(axis=0) / np.sum(x * x, axis=1)[:, None] * self.r / f.C**2
             self.errors[f.d] = squares.mean(axis=1)
-        self.mean = {d: e.mean(axis=0) for d, e in self.errors.items()}
-        bounds = [Gaussian(d).C ** 2 / self.r for d in self.mean]
-        yield headline(at_most("mean error, C²/r", {f"d = {d}": e for d, e in self.mean.items()}, bounds))
-        yield at_most("the same at each point, as a share of C²‖x‖²/r", points, 1.0)
-        for d, mean in self.mean.items():
-            yield slope(f"error against r, d = {d}", self.r, mean, -1.0, 0.1)
-        for k, r in enumerate(sizes):
-            if 10 in self.mean and r in PUBLISHED:  # the reference is a mean of 50 draws, rounded to two digits
-                error = self.errors[10][:, k].std(ddof=1) * math.sqrt(1 / self.draws + 1 / 50)
-                yield published(f"d = 10, r = {r}", self.mean[10][k], PUBLISHED[r], 4 * error + 0.02 * PUBLISHED[r])
-        widths = [Gaussian(d, sigma=Gaussian(d).C) for d in sorted(self.dimensions)]  # so that C = 1
-        self.same = [float(cosine_errors(f, ball(100, f.d, rng), (20,), 400, rng).mean()) for f in widths]
-        if len(widths) > 1:
-            yield monotone("C = 1 in every dimension: mean error in d, r = 20", self.same, "falls")
-        units = {}
-        for f in (Gaussian(d, shift=0.5) for d in self.dimensions):
-            x = ball(500, f.d, rng)
-            largest = np.abs(f.cosines(x, f.frequencies(1000, rng))).max(axis=1)
+            points[f"d = {f.d}"] = squares.mean(axis=0) / np.sum(x * x, axis=1)[:, None] * self.r / f.C**2
+            moved, x = Gaussian(f.d, shift=0.5), ball(500, f.d, rng)
+            largest = np.abs(moved.cosines(x, moved.frequencies(1000, rng))).max(axis=1)
             units[f"d = {f.d}"] = largest / (f.C * np.linalg.norm(x, axis=1))
+        self.mean = {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()}
+        yield headline(at_most("mean error, C²/r", self.mean, [Gaussian(d).C ** 2 / self.r for d in self.errors]))
+        yield at_most("the same at each point, as a share of C²‖x‖²/r", points, 1.0)
         yield at_most("one unit, as a share of C‖x‖", units, 1.0, rounding=1e-9, kind="EXACT")
+        for name, mean in self.mean.items():
+            yield slope(f"error against r, {name}", self.r, mean, -1.0, 0.1)
+        for r, errors in zip(sizes, self.errors[10].T if 10 in self.errors else (), strict=False):
+            if r in PUBLISHED:  # a mean of 50 draws, rounded to two digits
+                error = errors.std(ddof=1) * math.sqrt(1 / self.draws + 1 / 50)
+                yield published(f"d = 10, r = {r}", errors.mean(), PUBLISHED[r], 4 * error + 0.02 * PUBLISHED[r])
+        if len(self.dimensions) > 1:
+            narrow = [Gaussian(d, sigma=Gaussian(d).C) for d in sorted(self.dimensions)]  # so that C = 1
+            same = [cosine_errors(f, ball(100, f.d, rng), (20,), 400, rng).mean() for f in narrow]
+            yield monotone("C = 1 in every dimension: mean error in d, r = 20", same, "falls")
 
     def sample(self, rng: Generator) -> Checks:
         for d in sorted({min(self.dimensions), max(self.dimensions)}):
@@ -85,13 +76,9 @@ class BarronSubsample(Experiment):
     def plots(self) -> list[Panel]:
         left = Panel("The mean error falls like 1/r", "cosine units r", "∫ (f - fᵣ)² dμ", log="xy")
         right = Panel("Every draw, as a share of C²/r", "cosine units r", "error · r / C²", log="xy")
-        left.series(self.r, {f"d = {d}": mean for d, mean in self.mean.items()})
+        left.series(self.r, self.mean)
         for i, (d, errors) in enumerate(self.errors.items()):
-            C = Gaussian(d).C
-            left.bound(self.r, C**2 / self.r, f"C²/r, d = {d}")
-            few = errors[:50]
-            right.points(self.r * 1.2**i * np.ones_like(few), few * self.r / C**2, f"d = {d}", size=6)
+            bound, few = Gaussian(d).C ** 2 / self.r, errors[:50]
+            left.bound(self.r, bound, f"C²/r, d = {d}")
+            right.points(self.r * 1.2**i * np.ones_like(few), few / bound, f"d = {d}", size=6)
         return [left, right.level(1.0, "bound")]
-
-
-Target, squared_errors = Gaussian, cosine_errors  # what linear-vs-nonlinear imports until it is moved to tools

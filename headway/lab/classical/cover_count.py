@@ -3,18 +3,10 @@ from fractions import Fraction
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, share_is,
 )
-from headway.lab.tools.dichotomies import cover, dichotomies
+from headway.lab.tools.dichotomies import cover, dichotomies, recursion
 from headway.lab.tools.programs import separable
 
-COUNTS = {(4, 2): 8, (6, 3): 32, (7, 3): 44, (8, 4): 128}  # Cover 1965
-
-
-def recursion(s: int, n: int) -> np.ndarray:
-    """C(1 … s, 1 … n) from C(1, n) = C(s, 1) = 2 and C(s+1, n) = C(s, n) + C(s, n-1), in whole numbers."""
-    table = np.full((s, n), 2, dtype=object)
-    for k in range(1, s):
-        table[k, 1:] = table[k - 1, 1:] + table[k - 1, :-1]
-    return table
+COUNTS = {(4, 2): 8, (6, 3): 32, (7, 3): 44, (8, 3): 58, (8, 4): 128}  # Cover 1965
 
 
 class CoverCount(Experiment):
@@ -45,11 +37,11 @@ class CoverCount(Experiment):
         s, n, one = self.s, self.n, dichotomies(rng.normal(size=(self.s, self.n)))
         yield headline(equal(f"separable labellings of {s} points in {n} dimensions, counted", one, cover(s, n)))
         found = np.array([dichotomies(rng.normal(size=pair)) for pair in COUNTS])
-        yield equal("C(4, 2), C(6, 3), C(7, 3), C(8, 4), counted", found, list(COUNTS.values()))
+        yield equal("C(4, 2), C(6, 3), C(7, 3), C(8, 3), C(8, 4), counted", found, [*COUNTS.values()])
         table = np.array([[cover(s, n) for n in range(1, 31)] for s in range(1, 61)], dtype=object)
         yield equal("sum and recursion, s <= 60, n <= 30", table, recursion(60, 30))
-        halves = [Fraction(cover(2 * n, n), 4**n) for n in (1, 5, 30, 500)]
-        yield equal("the fraction at s = 2n is ½, n = 1, 5, 30, 500", np.array(halves), [Fraction(1, 2)] * 4)
+        halves = np.array([Fraction(cover(2 * n, n), 4**n) for n in (1, 5, 30, 500)])
+        yield equal("the fraction at s = 2n is ½, n = 1, 5, 30, 500", halves, [Fraction(1, 2)] * 4)
 
     def sample(self, rng: Generator) -> Checks:
         """Uniform labels: the hits are binomial with p = C(s, n) / 2^s, so the standard error is sqrt(p (1-p) / labellings)."""
@@ -76,6 +68,5 @@ class CoverCount(Experiment):
             left.curve(np.array(s) / n, [cover(k, n) / 2**k for k in s], f"n = {n}")
             right.curve(np.array(s) / n, [float(cover(k, n)) for k in s], f"n = {n}")
         ratios = np.repeat(self.ratios, [len(found) for found in self.shares.values()])
-        shares = np.concatenate(list(self.shares.values()))
-        left.level(0.5, "½").points(ratios, shares, f"random labels, n = {self.large}", size=22)
-        return [left, right.ticks(y={10.0**k: f"$10^{{{k}}}$" for k in range(0, 90, 20)})]
+        left.points(ratios, np.concatenate([*self.shares.values()]), f"random labels, n = {self.large}", size=22)
+        return [left.level(0.5, "½"), right.ticks(y={10.0**k: f"$10^{{{k}}}$" for k in range(0, 90, 20)})]

@@ -4,6 +4,7 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, slope,
 )
 from headway.lab.tools.dense_memory import LIMIT, capacity, energy, formula, stable_share, stays
+from headway.models.classical.dense_memory import DenseMemory as Registered
 
 
 class DenseMemory(Experiment):
@@ -27,29 +28,20 @@ class DenseMemory(Experiment):
     trials = param(100, "test patterns for each n, F and seed", least=100, most=400)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        steps = [b / a for a, b in pairwise(self.sizes)]
-        wide = self.sizes[-1] >= 30 and min(steps) >= 1.2
-        return [(wide, "sizes must grow by a fifth or more at each step, to 30 or more")]
+        wide = self.sizes[-1] >= 30 and min(b / a for a, b in pairwise(self.sizes)) >= 1.2
+        even = max(self.exponential) >= 14 and not any(n % 2 for n in self.exponential)
+        return [
+            (wide, "sizes must grow by a fifth or more at each step, to 30 or more"),
+            (even, "exponential must be even numbers up to 14 or more, or the growth of large n is not seen"),
+        ]
 
     def measure(self, rng: Generator) -> Checks:
-        from headway.models.classical.dense_memory import DenseMemory as Registered
-
         self.found: list[dict[tuple[int, int], float]] = []
-        sums, model = [], []
-        for _ in range(200):  # the registered model keeps all patterns, one of them (1, …, 1), and starts there
-            y = rng.integers(0, 2, (1, 300, 12), dtype=np.int8)
-            sums.append(stays(y, energy(0, 12))[0, -1])
-            memory = Registered("exponential", sweeps=1).fit(np.vstack([2.0 * y[0] - 1, np.ones(12)]))
-            model.append(bool((memory.transform(np.ones((1, 12))) == 1).all()))
-        yield equal("F = exp: fixed points by running sums and by `dense-memory`", np.array(sums), np.array(model))
-        sums, fixed = [], []
-        for k in (2, 3, 4):
-            x, F = rng.choice([-1, 1], (12 * (k - 1), 12)), energy(k, 12)
-            rise = [[F(x @ z).sum() - F(x @ np.where(np.arange(12) == i, -z, z)).sum() for i in range(12)] for z in x]
-            own = np.array([np.delete(x, j, axis=0) * z > 0 for j, z in enumerate(x)])  # seen from z, z is (1, …, 1)
-            fixed.append(np.min(rise, axis=1) >= 0)
-            sums.append(stays(own, F)[:, -1])
-        yield equal("k = 2, 3, 4: the same by energies", np.concatenate(sums), np.concatenate(fixed))
+        y = rng.integers(0, 2, (200, 300, 12), dtype=np.int8)  # beside (1, …, 1), which is stored last and started from
+        sets = [np.vstack([2.0 * bits - 1, np.ones(12)]) for bits in y]
+        ends = [Registered("exponential", sweeps=1).fit(x).transform(x[-1:]) for x in sets]
+        model, sums = np.array([bool((end == 1).all()) for end in ends]), stays(y, energy(0, 12))[:, -1]
+        yield equal("F = exp: fixed points by running sums and by `dense-memory`", sums, model)
 
     def sample(self, rng: Generator) -> Checks:
         pairs = [(k, n) for k in (2, 3) for n in self.sizes] + [(k, self.n) for k in (2, 3, 4)]
@@ -57,17 +49,16 @@ class DenseMemory(Experiment):
         trials = {2: 24 * self.trials, 3: 5 * self.trials}  # few patterns are soon tried
         found = {(k, n): capacity(n, k, trials.get(k, self.trials), rng) for k, n in pairs}
         self.found.append(found)
-        line = {k: np.array([found[k, n] for n in self.sizes]) for k in (2, 3)}
-        for k in (2, 3):
-            row = slope(f"s ln n in n, k = {k}", self.sizes, line[k] * np.log(self.sizes), k - 1, 0.4)
-            yield headline(row) if k == 3 else row
+        n, line = np.array(self.sizes), {k: np.array([found[k, n] for n in self.sizes]) for k in (2, 3)}
+        yield slope("s ln n in n, k = 2", n, line[2] * np.log(n), 1, 0.4)
+        yield headline(slope("s ln n in n, k = 3", n, line[3] * np.log(n), 2, 0.4))
         more = line[3] / line[2]
-        yield at_least("s for k = 3 over that for k = 2, n >= 30", more[np.array(self.sizes) >= 30], 4, kind="STAT")
+        yield at_least("s for k = 3 over that for k = 2, n >= 30", more[n >= 30], 4, kind="STAT")
         yield at_least("growth of that from one n to the next", np.diff(more), 0, kind="STAT")
         off = {k: abs(math.log2(found[k, self.n] / formula(self.n, k))) for k in (2, 3, 4)}
         yield at_most(f"s off the formula, in doublings, n = {self.n}, by k", off, 1, kind="STAT")
-        n, s = np.array(self.exponential), np.array([found[0, n] for n in self.exponential])
-        yield at_least("exp: doublings of s for each neuron", float(np.polyfit(n, np.log2(s), 1)[0]), 0.5, kind="STAT")
+        doublings = np.polyfit(self.exponential, [math.log2(found[0, n]) for n in self.exponential], 1)[0]
+        yield at_least("exp: doublings of s for each neuron", float(doublings), 0.5, kind="STAT")
         share = stable_share(18, energy(0, 18), 2**9, 2 * self.trials, rng)[-1]
         yield at_least("exp: fixed points, n = 18, s = 2^(n/2)", share, 0.9, kind="STAT")
         most = LIMIT if self.n >= 50 else 2000
@@ -81,10 +72,6 @@ class DenseMemory(Experiment):
         yield because("s is six times that", at_least(f"fixed points, k = 3, s = {6 * s}", share, 0.95, kind="STAT"))
         share = stable_share(self.n, energy(3, self.n), s, 40, rng, ones=0.35)[-1]
         yield because("they are 65 % opposite", at_least(f"fixed points, k = 3, {s = }", share, 0.95, kind="STAT"))
-
-    def resolution(self, rng: Generator) -> Checks:
-        line = [self.found[0][2, n] * math.log(n) for n in self.sizes]
-        yield slope("s ln n in n, k = 2, against the 2 of k = 3", self.sizes, line, 2, 0.4)
 
     def plots(self) -> list[Panel]:
         mean = {key: float(np.mean([found[key] for found in self.found])) for key in self.found[0]}

@@ -1,21 +1,16 @@
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed,
 )
-from headway.lab.tools.crosstalk import bit_error, crosstalk, exact_bit_error, unstable
-from headway.lab.tools.hopfield import patterns
+from headway.lab.tools.crosstalk import bit_error, exact_bit_error, fixed
+from headway.lab.tools.hopfield import biased, patterns
 
 LARGE = 10.0 ** np.arange(2, 13)
 
 
-def marks(n: int) -> tuple[int, int, int]:
-    """n/(4 ln n), the printed n/(2 log₂ n), and n/(2 ln n)."""
-    return int(n / (4 * math.log(n))), int(n / (2 * math.log2(n))), int(n / (2 * math.log(n)))
-
-
-def expected(s: int, n: int) -> tuple[float, float]:
-    """P(a pattern is fixed) and P(all are), if bits were independent: (1 - p)^n and (1 - p)^{ns} with the exact p of one bit."""
-    stays = math.log1p(-exact_bit_error(s, n))
-    return math.exp(n * stays), math.exp(n * s * stays)
+def marks(n: int) -> dict[str, int]:
+    """Numbers s of patterns: those for all, the printed one, and those for most."""
+    found = {"all": n / (4 * math.log(n)), "printed": n / (2 * math.log2(n)), "most": n / (2 * math.log(n))}
+    return {name: int(s) for name, s in found.items()}
 
 
 class HopfieldCapacityLog(Experiment):
@@ -41,59 +36,54 @@ class HopfieldCapacityLog(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.found: dict[tuple[int, int], list[tuple[float, float]]] = {}
         one, every = LARGE / (2 * np.log(LARGE)), LARGE / (4 * np.log(LARGE))
-        misses = {"n P": LARGE * bit_error(one / LARGE), "n s P": LARGE * every * bit_error(every / LARGE)}
-        before, after = ({name: m[part] for name, m in misses.items()} for part in (slice(-1), slice(1, None)))
-        yield at_most("expected misses fall, n = 10² … 10¹²", after, before, kind="EXACT")
+        misses = np.array([LARGE * bit_error(one / LARGE), LARGE * every * bit_error(every / LARGE)])
+        yield at_most("n P and n s P fall, n = 10² … 10¹²", misses[:, 1:], misses[:, :-1], kind="EXACT")
 
     def sample(self, rng: Generator) -> Checks:
         """Standard errors: binomial for nets; for patterns those of the counts in independent nets, but at least the binomial one."""
-        share, least, off = {}, {}, {}
-        for n in self.sizes:
-            for s in marks(n):
-                sets = (patterns(s, n, rng) for _ in range(self.nets))
-                fixed = np.array([np.sum(~unstable(x, crosstalk(x)).any(axis=1)) for x in sets])
-                (p, q), key, all_ = expected(s, n), f"n = {n}, s = {s}", float(np.mean(fixed == s))
-                share[key] = float(fixed.mean()) / s
-                error = max(math.sqrt(p * (1 - p) / s), float(fixed.std(ddof=1)) / s) / math.sqrt(self.nets)
-                least[key] = 1 - n * exact_bit_error(s, n) - 4 * error  # the union bound needs no independence
-                if n * s * exact_bit_error(s, n) < 0.5:  # where misses are rare; less the step of a count
-                    off[key] = (abs(all_ - q) - 1 / self.nets) / math.sqrt(q * (1 - q) / self.nets)
-                self.found.setdefault((n, s), []).append((share[key], all_))
-        most = {n: self.found[n, marks(n)[2]][-1][0] for n in self.sizes}
-        whole = {n: [self.found[n, marks(n)[k]][-1][1] for k in (0, 2)] for n in self.sizes}
+        share, every, least, off = {}, {}, {}, {}
+        for n, s in [(size, s) for size in self.sizes for s in marks(size).values()]:
+            hits = np.array([fixed(patterns(s, n, rng)).sum() for _ in range(self.nets)])
+            miss, root = exact_bit_error(s, n), math.sqrt(self.nets)
+            p, q = (1 - miss) ** n, (1 - miss) ** (n * s)  # of a pattern and of all, if bits were independent
+            share[n, s], every[n, s] = float(hits.mean()) / s, float(np.mean(hits == s))
+            error = max(math.sqrt(p * (1 - p) / s), float(hits.std(ddof=1)) / s) / root
+            least[n, s] = 1 - n * miss - 4 * error  # the union bound needs no independence
+            if n * s * miss < 0.5:  # where misses are rare; less the step of a count
+                off[n, s] = (abs(every[n, s] - q) - 1 / self.nets) / math.sqrt(q * (1 - q)) * root
+            self.found.setdefault((n, s), []).append((share[n, s], every[n, s]))
+        most = {n: share[n, marks(n)["most"]] for n in self.sizes}
         yield headline(at_least("patterns fixed at n/(2 ln n), by n", most, 0.85, kind="STAT"))
-        every = {n: shares[0] for n, shares in whole.items()}
-        yield headline(at_least("nets with all fixed at n/(4 ln n), by n", every, 0.9, kind="STAT"))
-        if max(self.sizes) >= 1024:
-            yield at_most("nets with all fixed at n/(2 ln n), largest n", whole[max(self.sizes)][1], 0.5, kind="STAT")
-        yield at_least("patterns fixed, against 1 - np", share, least, kind="STAT")
+        whole = {n: every[n, marks(n)["all"]] for n in self.sizes}
+        yield headline(at_least("nets with all fixed at n/(4 ln n), by n", whole, 0.9, kind="STAT"))
+        if (n := max(self.sizes)) >= 1024:
+            yield at_most("nets with all fixed at n/(2 ln n), largest n", every[n, marks(n)["most"]], 0.5, kind="STAT")
+        yield at_least("patterns fixed, against 1 - np, by (n, s)", share, least, kind="STAT")
         yield at_most("nets with all fixed off (1-p)^{ns}, in standard errors", off, 4, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        n = max(self.sizes)
-        beyond, twice = marks(n)[2], 2 * marks(n)[2]
-        share = float(np.mean([pair[0] for pair in self.found[n, beyond]]))
-        yield printed(at_most(f"above n/(2 log₂ n), s = {beyond}: fixed patterns are not most", share, 0.85), "C5")
-        s, large = marks(10**8)[1], 10**8
-        every = math.exp(-large * s * float(bit_error(s / large)))
+        n, large = max(self.sizes), 10**8
+        most, printed_s = marks(n)["most"], marks(large)["printed"]
+        share = float(np.mean([pair[0] for pair in self.found[n, most]]))
+        yield printed(at_most(f"above n/(2 log₂ n), s = {most}: fixed patterns are not most", share, 0.85), "C5")
+        every = math.exp(-large * printed_s * float(bit_error(printed_s / large)))
         yield printed(at_least("n/(2 log₂ n) keeps all, n = 10⁸: P(all fixed) by the formula", every, 0.9), "C5")
-        sets = [patterns(twice, n, rng) for _ in range(5)]
-        shares = np.mean([~unstable(x, crosstalk(x)).any(axis=1) for x in sets])
-        yield because("s is n/ln n, twice too many", at_least("patterns fixed", shares, 0.85, kind="STAT"))
-        biased = [np.where(rng.random((marks(n)[0], n)) < 0.7, 1, -1).astype(np.float32) for _ in range(5)]
-        shares = np.mean([~unstable(x, crosstalk(x)).any(axis=1) for x in biased])
-        yield because("70 % of the bits are +1", at_least("patterns fixed at n/(4 ln n)", shares, 0.9, kind="STAT"))
+        share = float(np.mean([fixed(patterns(2 * most, n, rng)) for _ in range(5)]))
+        yield because("s is n/ln n, twice too many", at_least("patterns fixed", share, 0.85, kind="STAT"))
+        share = float(np.mean([fixed(biased(marks(n)["all"], n, rng)) for _ in range(5)]))
+        yield because("70 % of the bits are +1", at_least("patterns fixed at n/(4 ln n)", share, 0.9, kind="STAT"))
 
     def plots(self) -> list[Panel]:
-        n = max(self.sizes)
-        s, places = np.arange(marks(n)[0] // 2, 2 * marks(n)[2]), marks(n)
-        theory, panels = np.array([expected(int(k), n) for k in s]), []
-        titles = (("A pattern is fixed", "(1 - p)^n"), ("All patterns of a net are fixed", "(1 - p)^(ns)"))
-        for i, (title, formula) in enumerate(titles):
-            panel = Panel(title, f"patterns s, n = {n}", "probability").bound(s, theory[:, i], formula)
-            shares = [pair[i] for k in places for pair in self.found[n, k]]
-            panel.points(np.repeat(places, len(shares) // 3), shares, "measured, each seed", size=24)
-            for k, name in zip(places, ("all", "printed", "most"), strict=True):
+        n, places = max(self.sizes), marks(max(self.sizes))
+        s = np.arange(places["all"] // 2, round(1.4 * places["most"]))
+        stays = 1 - np.array([exact_bit_error(int(k), n) for k in s])
+        titles = "A pattern is fixed", "All patterns of a net are fixed"
+        panels = [Panel(title, f"patterns s, n = {n}", "probability") for title in titles]
+        panels[0].bound(s, stays**n, "(1 - p)^n")
+        panels[1].bound(s, stays ** (n * s), "(1 - p)^(ns)")
+        for i, panel in enumerate(panels):
+            at, share = np.array([(k, found[i]) for k in places.values() for found in self.found[n, k]]).T
+            panel.points(at, share, "measured, each seed", size=24).limits(y=(-0.03, 1.12))
+            for name, k in places.items():
                 panel.mark(k, name)
-            panels.append(panel.limits(y=(-0.03, 1.05)))
         return panels

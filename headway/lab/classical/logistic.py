@@ -1,12 +1,11 @@
-from scipy.special import log_expit
-
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, linear_slope, monotone, np,
     param,
 )
 from headway.lab.tools.differences import differences
-from headway.lab.tools.logistic import descend, gradient, hessian, loss, plane
+from headway.lab.tools.logistic import descend, gradient, hessian, loss, offsets, plane
 from headway.lab.tools.programs import max_margin
+from headway.models.classical.logistic_regression import LogisticRegression
 
 
 class Logistic(Experiment):
@@ -37,19 +36,16 @@ class Logistic(Experiment):
         return [(self.s >= 8 * self.d, "s must be at least eight times d, or the samples may be separable")]
 
     def measure(self, rng: Generator) -> Checks:
-        from headway.models.classical.logistic_regression import LogisticRegression
-
-        X, y = rng.normal(size=(self.d, self.s)), rng.integers(0, 2, self.s).astype(float)
+        self.X, y = X, y = rng.normal(size=(self.d, self.s)), rng.integers(0, 2, self.s).astype(float)
         points = rng.normal(size=(10, self.d))
         numeric = [differences(lambda v: loss(X, y, v), w) for w in points]
         yield close("gradient, by differences", [gradient(X, y, w) for w in points], numeric, 1e-7)
         numeric = [differences(lambda v: gradient(X, y, v), w) for w in points]
         yield close("Hessian, by differences", [hessian(X, w) for w in points], numeric, 1e-7)
-        self.X, spread = X, np.concatenate([points * scale for scale in (0.01, 0.1, 1, 5)])
-        least = [np.linalg.eigvalsh(hessian(X, w))[0] for w in spread]
-        yield at_least("least eigenvalue of the Hessian (convex)", least, 0)
-        room = [np.linalg.eigvalsh(X @ X.T / (4 * self.s) - hessian(X, w))[0] for w in spread]
-        yield at_least("least eigenvalue of XXᵀ/4s - Hessian", room, 0)
+        found = [hessian(X, scale * w) for scale in (0.01, 0.1, 1, 5) for w in points]
+        least = {"Hessian": [np.linalg.eigvalsh(H)[0] for H in found]}
+        least["XXᵀ/4s - Hessian"] = [np.linalg.eigvalsh(X @ X.T / (4 * self.s) - H)[0] for H in found]
+        yield at_least("least eigenvalue of the Hessian and of XXᵀ/4s - Hessian", least, 0)
         model, one = LogisticRegression().fit(X.T, y), np.vstack([X, np.ones(self.s)])
         there = gradient(one, y, np.append(model.coef_, model.intercept_))
         yield close("gradient at the weights of `logistic-regression`", there, np.zeros(self.d + 1), 1e-7)
@@ -57,14 +53,11 @@ class Logistic(Experiment):
         best = [max_margin(rows) for rows in z]
         yield close("largest margin, by its program", [b.size for b in best], np.full(self.sets, self.gamma))
         self.marks = np.unique(np.geomspace(1, self.steps, 60).astype(int))
-        path = descend(z, self.marks)
-        losses = np.array([[-np.mean(log_expit(rows @ v)) for rows, v in zip(z, w, strict=True)] for w in path])
+        path, late, log_t = descend(z, self.marks), self.marks >= self.steps / 10, np.log(self.marks)
+        losses = [[loss(rows.T, np.ones(self.points), v) for rows, v in zip(z, w, strict=True)] for w in path]
         yield at_most("loss after more steps", losses[1:], losses[:-1])
-        late, log_t = self.marks >= self.steps / 10, np.log(self.marks)
-        self.norms, u = np.linalg.norm(path, axis=2), np.array([b.direction for b in best])
-        alpha = np.array([b.share[:2] for b in best]) / self.gamma**2
-        rate = 4 / np.linalg.norm(z, 2, axis=(1, 2)) ** 2
-        self.limit = np.linalg.solve(z[:, :2], -np.log(alpha / rate[:, None])[:, :, None])[:, :, 0]  # w̃
+        self.norms, self.limit = np.linalg.norm(path, axis=2), offsets(z, best)
+        u = np.array([b.direction for b in best])
         self.rest = np.linalg.norm(path - log_t[:, None, None] * (u / self.gamma) - self.limit, axis=2)
         self.angles = np.degrees(np.arccos(np.clip((path * u).sum(axis=2) / self.norms, -1, 1)))
         yield headline(at_most(f"|w_t - ŵ log t - w̃| / |w_t|, t = {self.steps}", self.rest[-1] / self.norms[-1], 0.03))
@@ -85,12 +78,12 @@ class Logistic(Experiment):
         yield at_most("|w_t - ŵ log t| / |w_t|, without w̃", np.linalg.norm(self.limit, axis=1) / self.norms[-1], 0.03)
 
     def plots(self) -> list[Panel]:
+        sets = {f"set {k + 1}": k for k in range(min(self.sets, 5))}
         left = Panel("w turns to the margin", "steps t", "angle to u (degrees)", log="x")
+        left.curve(self.marks[3:], {name: self.angles[3:, k] for name, k in sets.items()})
         middle = Panel("Its norm: log t / γ", "steps t", "γ |w|", log="x")
+        middle.curve(self.marks, {name: self.norms[:, k] * self.gamma for name, k in sets.items()})
+        middle.control(self.marks[-len(self.bounded) :: 3], self.bounded[::3], "not separable")
         middle.bound(self.marks, np.log(self.marks), "log t")
         right = Panel("The rest tends to w̃", "steps t", "|w - ŵ log t - w̃|", log="xy")
-        for k in range(min(self.sets, 5)):
-            left.curve(self.marks[3:], self.angles[3:, k], f"set {k + 1}")
-            middle.curve(self.marks, self.norms[:, k] * self.gamma, f"set {k + 1}")
-            right.curve(self.marks, self.rest[:, k], f"set {k + 1}")
-        return [left, middle.control(self.marks[-len(self.bounded) :: 3], self.bounded[::3], "not separable"), right]
+        return [left, middle, right.curve(self.marks, {name: self.rest[:, k] for name, k in sets.items()})]

@@ -3,11 +3,7 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed,
 )
 from headway.lab.tools.differences import differences
-
-
-def loss(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
-    """½ |Xᵀw - y|², a sum and not a mean; the columns of X are the samples."""
-    return float(np.sum((X.T @ w - y) ** 2)) / 2
+from headway.models.classical.linear_regression import LinearRegression
 
 
 class Ols(Experiment):
@@ -31,25 +27,19 @@ class Ols(Experiment):
     draws = param(10_000, "of the noise, for each seed", least=1000, most=100_000, small=2000)
 
     def measure(self, rng: Generator) -> Checks:
-        from headway.models.classical.linear_regression import LinearRegression
-
+        self.estimates: list[np.ndarray] = []
         self.X, self.w = X, w = rng.normal(size=(self.d, self.s)), rng.normal(size=self.d)
         self.y = y = X.T @ w + self.sigma * rng.normal(size=self.s)
         best = np.linalg.solve(X @ X.T, X @ y)
         yield headline(close("w* and numpy's lstsq", best, np.linalg.lstsq(X.T, y, rcond=None)[0]))
-        points = (w, best)
-        numeric = [differences(lambda v: loss(X, y, v), p, 1e-4) for p in points]
-        yield close("∇ at w and at w*, by differences", [X @ X.T @ p - X @ y for p in points], numeric, 1e-6)
+        self.numeric = differences(lambda v: float(np.sum((X.T @ v - y) ** 2)) / 2, w, 1e-4)
+        yield close("∇ at w, by differences", X @ X.T @ w - X @ y, self.numeric, 1e-6)
         model, one = LinearRegression().fit(X.T, y), np.vstack([X, np.ones(self.s)])
-        ours, weights = np.linalg.solve(one @ one.T, one @ y), np.append(model.coef_, model.intercept_)
-        yield close("w* of the points (x, 1) and the model `linear-regression`", ours, weights)
+        ours, theirs = np.linalg.solve(one @ one.T, one @ y), np.append(model.coef_, model.intercept_)
+        yield close("w* of the points (x, 1) and the model `linear-regression`", ours, theirs)
         yield close("residual times the rows of X", X @ (y - X.T @ best), np.zeros(self.d), 1e-9)
-        P = X.T @ np.linalg.solve(X @ X.T, X)
-        yield close("P is a projection: P² and Pᵀ", [P @ P, P.T], [P, P])
-        yield close("|y|² = |P y|² + |residual|²", y @ y, np.sum((P @ y) ** 2) + 2 * loss(X, y, best))
-        others = [loss(X, y, z) for z in best + rng.normal(size=(200, self.d))]
-        yield at_least("loss elsewhere", others, loss(X, y, best))
-        self.estimates: list[np.ndarray] = []
+        Q = np.linalg.qr(X.T)[0]  # an orthonormal basis of the rows of X
+        yield close("P is the projection onto the rows of X, QQᵀ", X.T @ np.linalg.solve(X @ X.T, X), Q @ Q.T)
         self.covariance, least = self.sigma**2 * np.linalg.inv(X @ X.T), []
         for _ in range(20):  # weighted least squares is linear and unbiased too
             B = X * rng.uniform(0.2, 2, self.s)
@@ -59,10 +49,10 @@ class Ols(Experiment):
 
     def off(self, noise: np.ndarray) -> np.ndarray:
         """How far the covariance of w* over these draws is from σ²(XXᵀ)⁻¹, in standard errors √((Σ_ii Σ_jj + Σ_ij²) / draws)."""
-        size, estimates = np.diagonal(self.covariance), self.w + noise @ np.linalg.solve(self.X @ self.X.T, self.X).T
-        self.estimates.append(estimates)
+        size = np.diagonal(self.covariance)
+        self.estimates.append(self.w + noise @ np.linalg.solve(self.X @ self.X.T, self.X).T)
         error = np.sqrt((np.outer(size, size) + self.covariance**2) / len(noise))
-        return np.abs(np.cov(estimates.T) - self.covariance) / error
+        return np.abs(np.cov(self.estimates[-1].T) - self.covariance) / error
 
     def sample(self, rng: Generator) -> Checks:
         noise = rng.spawn(1)[0].normal(size=(self.draws, self.s))  # a fresh stream: with one seed, `rng` repeats X
@@ -74,17 +64,16 @@ class Ols(Experiment):
         square, target = rng.normal(size=(self.d, self.d)), rng.normal(size=self.d)
         wrong = np.linalg.solve(square.T @ square, square.T @ target)
         yield printed(close("(XᵀX)⁻¹Xᵀy as w*, d = s", wrong, np.linalg.lstsq(square.T, target, rcond=None)[0]), "C7")
-        size = np.where(np.arange(self.s) < self.s // 2, 3.0, 0.3)
-        off = self.off(self.sigma * size * rng.normal(size=(self.draws, self.s)))
+        size = self.sigma * np.where(np.arange(self.s) < self.s // 2, 3.0, 0.3)
+        off = self.off(size * rng.normal(size=(self.draws, self.s)))
         row = at_most("covariance off σ²(XXᵀ)⁻¹, in standard errors", off, 4, kind="STAT")
         yield because("half of the noise is ten times larger", row)
         one, twice = (np.linalg.lstsq(Z.T, self.y, rcond=None)[0] for Z in (X, np.vstack([X, X[0]])))
         yield because("a feature is there twice: XXᵀ is singular", close("two minimisers", twice, np.append(one, 0)))
 
     def resolution(self, rng: Generator) -> Checks:
-        X, y, w = self.X, self.y, self.w
-        mean = 2 / self.s * (X @ X.T @ w - X @ y)
-        yield close("∇ of the mean instead of ½ the sum", mean, differences(lambda v: loss(X, y, v), w, 1e-4), 1e-6)
+        mean = 2 / self.s * (self.X @ self.X.T @ self.w - self.X @ self.y)
+        yield close("∇ of the mean instead of ½ the sum", mean, self.numeric, 1e-6)
 
     def plots(self) -> list[Panel]:
         y, foot = (1.0, 2.2), (1.68, 0.84)  # d = 1, s = 2: the only row of X is (2, 1), and foot = x (x·y) / (x·x)

@@ -1,22 +1,14 @@
 from typing import Any
 
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param
 from headway.lab.tools.bits import codes, cube, tables
 from headway.lab.tools.boolean_functions import by_signs, by_weights, classes
 from headway.lab.tools.dichotomies import cover
-from headway.lab.tools.programs import feasible, separable
+from headway.lab.tools.programs import augmented, feasible, separable
 
 SEPARABLE = {1: 4, 2: 14, 3: 104, 4: 1882, 5: 94572}  # OEIS A000609
 CLASSES = {1: 2, 2: 4, 3: 14, 4: 222}  # OEIS A000370: up to permuting and negating inputs and negating the output
-LOOKS = {"all": style.LINE, "Cover's count": "none", "linearly separable": style.BLUE, "weights ±1": style.ORANGE}
-
-
-def rows(f: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """z_i = y_i (x_i, 1) with y = 2f - 1, one for each input."""
-    return (2.0 * f - 1)[:, None] * np.column_stack([x, np.ones(len(x))])
 
 
 class ThresholdFunctionCount(Experiment):
@@ -42,50 +34,48 @@ class ThresholdFunctionCount(Experiment):
     weights = param(5, "largest integer weight in the construction for five inputs", least=5, most=7, full=6)
 
     def measure(self, rng: Generator) -> Checks:
-        self.count, kinds = {}, {}
+        count, kinds = [], []
         for n in range(1, self.n + 1):
             first, sizes = classes(n)
-            found = np.array([feasible(rows(f, cube(n)), np.ones(2**n)) is not None for f in tables(n)[first]])
-            self.count[n], kinds[n] = int(sizes[found].sum()), first.size
-        *fewer, most = self.count.values()
-        yield headline(equal(f"separable functions of {self.n} inputs, by linear programs", most, SEPARABLE[self.n]))
-        yield equal(f"the same for 1 … {self.n - 1} inputs", np.array(fewer), [SEPARABLE[n] for n in range(1, self.n)])
-        yield equal("symmetry classes", np.array(list(kinds.values())), [CLASSES[n] for n in kinds])
-        tried = {n: np.array([separable(rows(f, cube(n))) for f in tables(n)]) for n in range(1, self.exhaustive + 1)}
-        totals = np.array([found.sum() for found in tried.values()])
-        yield equal(f"every function tried, 1 … {self.exhaustive} inputs", totals, [SEPARABLE[n] for n in tried])
-        missing = codes(np.array([[0, 1, 1, 0], [1, 0, 0, 1]]))
-        yield equal("the functions missing at n = 2 are XOR and XNOR", np.flatnonzero(~tried[2]), missing)
-        limits = [cover(2**n, n + 1) for n in self.count]
-        yield at_most("Cover's count for general position", list(self.count.values()), limits, kind="EXACT")
-        self.signs = {n: by_signs(n) for n in range(1, 6)}
-        sizes = np.array([found.size for found in self.signs.values()])
-        yield equal("weights ±1: 2 + n 2^n functions, n = 1 … 5", sizes, [4, 10, 26, 66, 162])
-        built = by_weights(5, self.weights)
-        yield published(f"built with integer weights up to {self.weights}, n = 5", built.size, SEPARABLE[5], 0)
-        yield equal("the ±1 units that are not among them", int(np.sum(~np.isin(self.signs[5], built))), 0)
+            found = [feasible(augmented(cube(n), f), np.ones(2**n)) is not None for f in tables(n)[first]]
+            count.append(int(sizes[found].sum()))
+            kinds.append(first.size)
+        self.count = np.array(count)
+        expected = [SEPARABLE[n] for n in range(1, self.n + 1)]
+        yield headline(equal(f"separable functions of 1 … {self.n} inputs, by linear programs", self.count, expected))
+        yield equal("symmetry classes that were tried", np.array(kinds), [CLASSES[n] for n in range(1, self.n + 1)])
+        tried = [[separable(augmented(cube(n), f)) for f in tables(n)] for n in range(1, self.exhaustive + 1)]
+        totals = np.array([sum(found) for found in tried])
+        yield equal(f"every function tried, 1 … {self.exhaustive} inputs", totals, [*SEPARABLE.values()][: len(tried)])
+        missing, xor = np.flatnonzero(~np.array(tried[1])), codes(np.array([[0, 1, 1, 0], [1, 0, 0, 1]]))
+        yield equal("the functions missing at n = 2 are XOR and XNOR", missing, xor)
+        limits = [cover(2**n, n + 1) for n in range(1, self.n + 1)]
+        yield at_most("Cover's count for general position", self.count, limits, kind="EXACT")
+        self.signs = np.array([by_signs(n).size for n in range(1, 6)])
+        yield equal("weights ±1: 2 + n 2^n functions, n = 1 … 5", self.signs, [4, 10, 26, 66, 162])
+        built = by_weights(5, self.weights).size
+        yield equal(f"built with integer weights up to {self.weights}, n = 5", built, SEPARABLE[5])
 
     def control(self, rng: Generator) -> Checks:
-        product = np.column_stack([cube(2), cube(2).prod(axis=1)])
-        found = sum(feasible(rows(f, product), np.ones(4)) is not None for f in tables(2))
+        found = sum(separable(augmented(np.column_stack([cube(2), cube(2).prod(axis=1)]), f)) for f in tables(2))
         yield because("the unit also sees x₁x₂", equal("separable functions of 2 inputs", found, SEPARABLE[2]))
-        yield because("weights are ±1", equal("functions of 2 inputs", self.signs[2].size, SEPARABLE[2]))
-        row = equal("functions of 5 inputs", by_weights(5, 4).size, SEPARABLE[5])
-        yield because("weights are whole numbers up to 4", row)
-        row = equal("separable functions of 3 inputs, by Cover's count", self.count[3], cover(8, 4))
-        yield because("corners of a cube are not in general position", row)
+        yield because("weights are ±1", equal("functions of 2 inputs", self.signs[1], SEPARABLE[2]))
+        few = equal("functions of 5 inputs", by_weights(5, 4).size, SEPARABLE[5])
+        yield because("weights are whole numbers up to 4", few)
+        general = equal("separable functions of 3 inputs, by Cover's count", self.count[2], cover(8, 4))
+        yield because("corners of a cube are not in general position", general)
 
     def plots(self) -> list[Panel]:
-        n = range(1, 6)
-        counts = [[2 ** (2**k) for k in n], [cover(2**k, k + 1) for k in n]]
-        counts += [[SEPARABLE[k] for k in n], [self.signs[k].size for k in n]]
-        panel = Panel("Few functions are linearly separable", "inputs n", "Boolean functions", log="y")
+        n, colours = range(1, 6), (style.LINE, "none", style.BLUE, style.ORANGE)
+        counts = {"all": [2 ** (2**k) for k in n], "Cover's count": [cover(2**k, k + 1) for k in n]}
+        counts |= {"linearly separable": [*SEPARABLE.values()], "weights ±1": self.signs.tolist()}
 
         def draw(axes: Any) -> None:
-            for i, ((name, colour), values) in enumerate(zip(LOOKS.items(), counts, strict=True)):
-                at = np.arange(1, 6) + 0.235 * (i - 1.5)
-                bars = axes.bar(at, values, 0.22, color=colour, edgecolor=style.SOFT, linewidth=0.8, label=name)
+            for i, (name, values) in enumerate(counts.items()):
+                at = np.array(n) + 0.235 * (i - 1.5)
+                bars = axes.bar(at, values, 0.22, color=colours[i], edgecolor=style.SOFT, label=name)
                 texts = [{412736: "4·10⁵", 2**32: "4·10⁹"}.get(v, str(v)) for v in values]
                 axes.bar_label(bars, texts, padding=2, fontsize=7.5)
 
+        panel = Panel("Few functions are linearly separable", "inputs n", "Boolean functions", log="y")
         return [panel.custom(draw).limits(y=(1, 3e10))]

@@ -1,13 +1,11 @@
 from headway.lab import style
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param, share_is,
-    within,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param, share_is, within,
 )
 from headway.lab.tools.bits import codes, cube
 from headway.lab.tools.dichotomies import cone_share, consistent, cover, sphere
-from headway.lab.tools.programs import feasible
-
-XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1.0]])  # rows y (x₁, x₂, 1)
+from headway.lab.tools.perceptron import XOR
+from headway.lab.tools.programs import feasible, max_margin
 
 
 class VersionSpace(Experiment):
@@ -29,23 +27,22 @@ class VersionSpace(Experiment):
     few = param(6, "points in three dimensions whose labellings are all tried", least=4, most=8, small=4)
 
     def measure(self, rng: Generator) -> Checks:
-        self.curves: dict[int, tuple[list[float], list[float]]] = {}
-        self.rows: dict[int, np.ndarray] = {}
-        x, w = rng.normal(size=(self.few, 3)), sphere(self.directions, 3, rng)
-        signs = 1 - 2 * cube(self.few)
+        self.curves: dict[int, tuple[list[float], list[float], np.ndarray]] = {}
+        x, w, signs = rng.normal(size=(self.few, 3)), sphere(self.directions, 3, rng), 1 - 2 * cube(self.few)
         solved = [feasible(y[:, None] * x, np.ones(self.few)) for y in signs]
-        realised = np.isin(np.arange(len(signs)), codes((x @ w.T < 0).T.astype(np.int8)))
         possible = np.array([v is not None for v in solved])
+        realised = np.isin(np.arange(len(signs)), codes((x @ w.T < 0).T.astype(np.int8)))
         wrong = int(np.sum(realised & ~possible))
         yield headline(equal(f"{self.few} points: a direction is in V(S), but S is not separable", wrong, 0))
-        kept = [consistent(v[None], y[:, None] * x)[0] for y, v in zip(signs, solved, strict=True) if v is not None]
-        yield equal(f"{self.few} points: S is separable, but the program's w is not in V(S)", kept.count(False), 0)
-        yield equal(f"{self.few} points: separable labellings", int(possible.sum()), cover(self.few, 3))
-        shares = [cone_share(y[:, None] * x, v) for y, v in zip(signs, solved, strict=True) if v is not None]
-        yield close("the shares of all V(S) add to 1", sum(shares), 1.0)
-        miss = (1 - np.array(shares)) ** self.directions  # the chance that no direction falls into V(S)
+        some = [(y[:, None] * x, v) for y, v in zip(signs, solved, strict=True) if v is not None]
+        outside = sum(not consistent(v[None], z)[0] for z, v in some)
+        yield equal(f"{self.few} points: S is separable, but the program's w is not in V(S)", outside, 0)
+        yield equal(f"{self.few} points: separable labellings", len(some), cover(self.few, 3))
+        shares = np.array([cone_share(z, v) for z, v in some])
+        yield close("the shares of all V(S) add to 1", shares.sum(), 1.0)
+        miss = (1 - shares) ** self.directions  # the chance that no direction falls into V(S)
         self.missed = int(np.sum(possible & ~realised)), float(miss.sum()), math.sqrt(float(np.sum(miss * (1 - miss))))
-        self.xor = [int(consistent(w, XOR[:k]).sum()) for k in range(1, 5)]
+        self.xor = np.array([np.sum(consistent(w, XOR[:k])) for k in range(1, 5)])
         yield equal("XOR: directions left after all four points", self.xor[-1], 0)
         yield equal("XOR: a linear program finds one", feasible(XOR, np.ones(4)) is not None, False)
 
@@ -58,36 +55,30 @@ class VersionSpace(Experiment):
             exact = [cone_share(z[:k], teacher) for k in range(1, self.points + 1)]
             yield at_most(f"n = {n}: exact share of V(S) with one more point", exact[1:], exact[:-1], rounding=1e-12)
             yield share_is(f"n = {n}: share of the directions after all points", found[-1], self.directions, exact[-1])
-            self.curves.setdefault(n, ([hits / self.directions for hits in found], exact))
-            self.rows.setdefault(n, z)
+            self.curves.setdefault(n, ([hits / self.directions for hits in found], exact, z))
         yield within("separable labellings that no direction hits", *self.missed)
 
     def control(self, rng: Generator) -> Checks:
-        w = sphere(self.directions, 4, rng)
         lifted = np.column_stack([XOR, [0, 1, 0, 0]])  # y = +1 at (1, 1)
-        row = equal("XOR: directions left after all four points", int(consistent(w, lifted).sum()), 0)
-        yield because("x₁x₂ is seen as well", row)
-        x = rng.normal(size=(3, 3))
-        x[:, 0] = np.abs(x[:, 0])  # labels +1, separated by the first axis
-        sets = [x, x * np.array([[-1], [1], [1]])]
-        some = [feasible(z, np.ones(3)) for z in sets]
-        small, large = sorted(cone_share(z, v) for z, v in zip(sets, some, strict=True) if v is not None)
-        row = at_most("exact share of V(S) after the change", large, small)
+        left = int(consistent(sphere(self.directions, 4, rng), lifted).sum())
+        yield because("x₁x₂ is seen as well", equal("XOR: directions left after all four points", left, 0))
+        x = np.column_stack([np.ones(3), rng.uniform(-0.3, 0.3, (3, 2))])  # so close that V(S) takes 0.3 or more, …
+        other = x * [[-1], [1], [1]]  # … which leaves less than 0.2 for all other labels
+        before, after = cone_share(other, max_margin(other).direction), cone_share(x, np.eye(3)[0])
+        row = at_most("exact share of V(S) after the change", after, before)
         yield because("a label is changed, no point is added", row)
 
     def plots(self) -> list[Panel]:
-        k = np.arange(1, self.points + 1)
+        k, t = np.arange(1, self.points + 1), np.linspace(0, 2 * np.pi, 2001)
         left = Panel("The share of weights that is left", "points k", "share of the sphere", log="y")
-        for n, (measured, exact) in self.curves.items():
+        for n, (measured, exact, _) in self.curves.items():
             left.bound(k, exact, f"n = {n}, exact").points(k, measured, f"n = {n}, random directions", size=28)
-        left.control([1, 2, 3], np.array(self.xor[:3]) / self.directions, "XOR: 0 at k = 4")
-        t = np.linspace(0, 2 * np.pi, 2001)
-        circle = np.stack([np.cos(t), np.sin(t)], axis=1)
-        right = Panel("What each line leaves, n = 2", "w₁", "w₂")
-        for point in self.rows[2]:
-            normal = np.array([[-point[1], point[0]]]) / np.linalg.norm(point) * [[-1.08], [1.08]]
-            right.target(*normal.T)
+        left.control([1, 2, 3], self.xor[:3] / self.directions, "XOR: 0 at k = 4")
+        circle, rows = np.stack([np.cos(t), np.sin(t)], axis=1), self.curves[2][2]
+        right = Panel("What each line leaves, n = 2", "w₁", "w₂").custom(lambda axes: axes.set_aspect("equal"))
+        for point in rows:
+            right.target(*(np.array([[-point[1], point[0]]]) / np.linalg.norm(point) * [[-1.08], [1.08]]).T)
         for i, count in enumerate(sorted({1, 2, 3, self.points})):
-            arc = circle[consistent(circle, self.rows[2][:count])] * (1 - 0.06 * i)
+            arc = circle[consistent(circle, rows[:count])] * (1 - 0.06 * i)
             right.points(arc[:, 0], arc[:, 1], f"V after {count}", style.SERIES[i], 10)
-        return [left, right.custom(lambda axes: axes.set_aspect("equal"))]
+        return [left, right]

@@ -1,4 +1,4 @@
-"""Sets of Boolean functions, as codes of truth tables: symmetry classes, and what units with small weights compute."""
+"""Sets of Boolean functions, as codes of truth tables: symmetry classes, what units with small weights compute, and what one ReLU does."""
 
 from itertools import combinations_with_replacement, permutations, product
 
@@ -7,6 +7,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from headway.lab.tools.bits import codes, cube, tables
+from headway.lab.tools.programs import feasible
 
 
 def classes(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,3 +37,18 @@ def by_weights(n: int, largest: int) -> np.ndarray:
     reach = np.array([x[:, p] @ (1 << np.arange(n)) for p in permutations(range(n))])
     moves = np.unique((reach[:, None, :] ^ np.arange(2**n)[:, None]).reshape(-1, 2**n), axis=0)
     return np.unique(np.concatenate([codes(f[moves]) for f in found]))
+
+
+def one_relu(f: np.ndarray, exact: bool) -> int:
+    """In how many ways f of two inputs is ±relu(w·x + b) + c: of 16 patterns of active inputs and 2 signs; unknown are (w_1, w_2, b, c).
+
+    A factor of relu goes into w and b, so its sign is all. `exact`: it equals f. Otherwise a threshold, which goes into c, suffices.
+    """
+    z, found = np.column_stack([cube(2), np.ones(4), np.zeros(4)]), 0
+    for active, v in product(product((0, 1), repeat=4), (1, -1)):
+        on = np.array(active)[:, None]
+        pattern, value = (2 * on - 1) * z, v * on * z + np.array([0, 0, 0, 1])  # on its pattern the unit is linear in the unknowns
+        rows = np.vstack([value, -value]) if exact else (2 * f - 1)[:, None] * value
+        least = np.concatenate([np.zeros(4), *((f, -f) if exact else (np.ones(4),))])
+        found += feasible(np.vstack([pattern, rows]), least) is not None
+    return found

@@ -3,7 +3,10 @@
 import math
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import bdtr, erfc
+
+from headway.lab.tools.hopfield import patterns
 
 
 def crosstalk(x: np.ndarray) -> np.ndarray:
@@ -16,6 +19,22 @@ def unstable(x: np.ndarray, c: np.ndarray) -> np.ndarray:
     """The bits that sgn(W x_t) turns, from their crosstalk c; sgn 0 = +1."""
     field = c + (x.shape[1] - 1)
     return (field < 0) | ((field == 0) & (x < 0))
+
+
+def fixed(x: np.ndarray) -> np.ndarray:
+    """Which of the patterns have no unstable bit."""
+    return np.asarray(~unstable(x, crosstalk(x)).any(axis=1))
+
+
+def unstable_share(s: int, n: int, nets: int, rng: Generator) -> tuple[float, float]:
+    """The share of unstable bits, and the mean of C², in nets with s random patterns."""
+    found = []
+    for _ in range(nets):
+        x = patterns(s, n, rng)
+        c = crosstalk(x)
+        found.append((unstable(x, c).mean(), np.mean((c / n) ** 2, dtype=np.float64)))
+    share, square = np.mean(found, axis=0)
+    return float(share), float(square)
 
 
 def bit_error(ratio: float | np.ndarray) -> np.ndarray:

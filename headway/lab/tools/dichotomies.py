@@ -15,6 +15,14 @@ def cover(s: int, n: int) -> int:
     return 2 * sum(comb(s - 1, i) for i in range(n))
 
 
+def recursion(s: int, n: int) -> np.ndarray:
+    """C(1 … s, 1 … n) from C(1, n) = C(s, 1) = 2 and C(s+1, n) = C(s, n) + C(s, n-1), in whole numbers."""
+    table = np.full((s, n), 2, dtype=object)
+    for k in range(1, s):
+        table[k, 1:] = table[k - 1, 1:] + table[k - 1, :-1]
+    return table
+
+
 def dichotomies(x: np.ndarray) -> int:
     """The labellings of the rows of x that a hyperplane through 0 realises, counted one by one (y and -y together)."""
     rest = 1 - 2 * cube(len(x) - 1)

@@ -17,6 +17,11 @@ import numpy as np
 Draw = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]  # points (n, d), units -> values (n, units)
 
 
+def gauss(x: float | np.ndarray) -> np.ndarray:
+    """exp(-x²/2)."""
+    return np.exp(-np.square(x) / 2)
+
+
 def barron_constant(d: int, sigma: float = 1.0) -> float:
     """C = ∫ ‖w‖ |f̂(w)| dw of exp(-‖x‖²/2σ²)."""
     return math.sqrt(2) * math.exp(math.lgamma((d + 1) / 2) - math.lgamma(d / 2)) / sigma
@@ -83,6 +88,13 @@ def steps(f: Gaussian, n: int, rng: np.random.Generator, radius: float = 1.0, ph
     w, t = f.frequencies(n, rng), radius * rng.uniform(-1, 1, n)
     norm = np.linalg.norm(w, axis=1)
     return Steps(w / norm[:, None], t, -2 * radius * f.C * np.sin(norm * t - phase * (w @ f.centre)))
+
+
+def cosine_errors(
+    f: Gaussian, x: np.ndarray, sizes: tuple[int, ...], draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(f - f_n)² of nets of cosines, of shape (draws, points, sizes)."""
+    return net_errors(lambda x, n, rng: f.cosines(x, f.frequencies(n, rng)), f, x, sizes, draws, rng)
 
 
 def affordable(dimensions: tuple[int, ...], sizes: tuple[int, ...], draws: int, points: int) -> list[tuple[bool, str]]:

@@ -3,10 +3,12 @@
 H(x) = -½ xᵀWx + bᵀx,     H_i = Σ_j w_ij x_j - b_i,     x_i <- sgn(H_i)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import erf
 
 STARTS = 20  # patterns of each net that `overlaps` starts from
 
@@ -14,6 +16,26 @@ STARTS = 20  # patterns of each net that `overlaps` starts from
 def patterns(s: int, n: int, rng: Generator) -> np.ndarray:
     """Random signs. Everything made of them is a whole number below 2^24, which 32-bit floats hold exactly at half the cost."""
     return (2 * rng.integers(0, 2, (s, n), dtype=np.int8) - 1).astype(np.float32)
+
+
+def biased(s: int, n: int, rng: Generator) -> np.ndarray:
+    """Patterns with +1 at 70 % of the bits."""
+    return np.where(rng.random((s, n)) < 0.7, 1, -1).astype(np.float32)
+
+
+def pictures(side: int = 12) -> np.ndarray:
+    """A ring, a cross and stripes of pixels ±1, one picture in each row."""
+    row, column = np.indices((side, side)) - (side - 1) / 2
+    radius = np.hypot(row, column)
+    ring, cross = (radius > 2.5) & (radius < 5), (np.abs(np.abs(row) - np.abs(column)) < 1.5) & (radius < 7.5)
+    return np.where(np.stack([ring, cross, (column + row) % 6 < 3]).reshape(3, -1), 1.0, -1.0)
+
+
+def limit() -> tuple[np.ndarray, np.ndarray]:
+    """α and m of y (√(2α) + (2/√π) exp(-y²)) = erf y = m, n -> ∞, from the largest α down (Amit et al. 1985)."""
+    y = np.linspace(0.5, 6, 10_001)
+    alpha = 0.5 * (erf(y) / y - 2 / np.sqrt(np.pi) * np.exp(-y * y)) ** 2
+    return alpha[np.argmax(alpha) :], erf(y[np.argmax(alpha) :])
 
 
 def hebb(x: np.ndarray) -> np.ndarray:
@@ -92,7 +114,7 @@ def settle(w: np.ndarray, owner: np.ndarray, x: np.ndarray, rng: Generator) -> n
     return x
 
 
-def overlaps(n: int, ratios: tuple[float, ...], nets: int, rng: Generator) -> np.ndarray:
+def overlaps(n: int, ratios: Sequence[float] | np.ndarray, nets: int, rng: Generator) -> np.ndarray:
     """m = (1/n) x·x_final of runs that start at a pattern, averaged over the starts: "net, ratio s/n"."""
     found, group = [], max(1, 1600 // n)  # so many nets at once
     for first in range(0, nets, group):
@@ -101,3 +123,25 @@ def overlaps(n: int, ratios: tuple[float, ...], nets: int, rng: Generator) -> np
         end = settle(np.stack([hebb(x) for x in sets]), np.repeat(np.arange(len(sets)), STARTS), start, rng)
         found.append((start * end).mean(axis=1, dtype=float).reshape(-1, len(ratios), STARTS).mean(axis=2))
     return np.concatenate(found)
+
+
+def stable_shares(s: int, n: int, nets: int, rng: Generator) -> np.ndarray:
+    """The shares of bits with x = sgn(field), of 40 stored and 40 random states of each net: with w_ii = s/n, then with w_ii = 0."""
+    found = []
+    for _ in range(nets):
+        x, other = patterns(s, n, rng), patterns(40, n, rng)
+        w, x = hebb(x), x[:40]
+        found.append([np.mean((z @ w + d * z < 0) == (z < 0)) for d in (s, 0) for z in (x, other)])
+    return np.mean(found, axis=0)
+
+
+def recall(n: int, nets: int, noise: Sequence[float], rng: Generator) -> np.ndarray:
+    """Final overlap with the pattern in nets with s = n/10: "w_ii = 0 or s/n, share of flipped bits, pattern"."""
+    s = n // 10
+    x = [patterns(s, n, rng) for _ in range(nets)]
+    starts = [np.where(rng.random(z.shape) < p, -z, z) for z in x for p in noise]
+    w = [hebb(z) for z in x]
+    w += [m + s * np.eye(n, dtype=np.float32) for m in w]  # the same patterns and starts for both
+    owner = np.repeat(np.arange(2 * nets), len(noise) * s)
+    end = settle(np.stack(w), owner, np.concatenate(starts + starts), rng).reshape(2, nets, len(noise), s, n)
+    return (end * np.stack(x)[:, None]).mean(axis=-1).swapaxes(1, 2).reshape(2, len(noise), nets * s)

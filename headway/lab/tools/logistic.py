@@ -1,10 +1,13 @@
 """The loss of a logistic model with its derivatives, gradient descent on it, and separable sets with a known margin."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import expit, log_expit
+
+from headway.lab.tools.programs import Margin
 
 
 def loss(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
@@ -32,6 +35,13 @@ def descend(z: np.ndarray, marks: np.ndarray) -> np.ndarray:
         if t in wanted:
             kept.append(w[:, :, 0].copy())
     return np.array(kept)
+
+
+def offsets(z: np.ndarray, best: Sequence[Margin]) -> np.ndarray:
+    """w̃ of w_t = ŵ log t + w̃ + o(1) for sets of `plane`: (η/s) exp(-w̃·z_i) = α_i at the two support vectors, their first rows."""
+    alpha = np.array([b.share[:2] / b.size**2 for b in best])
+    rate = 4 / np.linalg.norm(z, 2, axis=(1, 2)) ** 2  # η/s
+    return np.linalg.solve(z[:, :2], -np.log(alpha / rate[:, None])[:, :, None])[:, :, 0]
 
 
 def plane(points: int, gamma: float, rng: Generator) -> np.ndarray:

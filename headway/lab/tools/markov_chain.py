@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import rel_entr
 
 
 def windows(table: np.ndarray) -> list[np.ndarray]:
@@ -24,6 +25,17 @@ def conditional(joint: np.ndarray) -> np.ndarray:
 def cross_entropy(joint: np.ndarray, model: np.ndarray) -> float:
     """E[-log q(next | context)] in nats; `joint` may know more tokens of the past than the model."""
     return float(-np.sum(joint * np.log(model)))
+
+
+def divergence(joint: np.ndarray, model: np.ndarray) -> float:
+    """KL(p(· | context) ‖ q(· | context)) in nats, in the mean over contexts."""
+    return float(np.sum(joint.sum(axis=-1, keepdims=True) * rel_entr(conditional(joint), model)))
+
+
+def ngrams(x: np.ndarray, K: int, n: int) -> np.ndarray:
+    """How often each n tokens follow one another in the rows of x, as an array of n axes."""
+    code = sum(x[:, k : x.shape[1] - n + 1 + k] * K ** (n - 1 - k) for k in range(n))
+    return np.bincount(np.ravel(code), minlength=K**n).reshape([K] * n).astype(float)
 
 
 def sequences(table: np.ndarray, start: np.ndarray, chains: int, length: int, rng: Generator) -> np.ndarray:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from headway.lab.tools.programs import separable
+
+XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # rows y (x₁, x₂, 1), labels of notes C
 State = tuple[float, ...]
 
 
@@ -17,6 +20,15 @@ def labelled(d: int, m: float, points: int, rng: Generator, bias: float = 0.0) -
         kept = np.vstack([kept, x[np.abs(x @ w0 + bias) >= m]])
     x = kept[:points]
     return np.sign(x @ w0 + bias)[:, None] * (np.column_stack([x, np.ones(points)]) if bias else x)
+
+
+def inseparable(rng: Generator) -> np.ndarray:
+    """Six points with coordinates -2 … 2 and random labels that no line separates, as rows y (x, 1)."""
+    while True:
+        x, y = rng.integers(-2, 3, (6, 2)), rng.choice([-1, 1], 6)
+        z = y[:, None] * np.column_stack([x, np.ones(6, dtype=int)])
+        if not separable(z.astype(float)):
+            return z
 
 
 def path(z: np.ndarray, most: int = 10**6) -> np.ndarray:

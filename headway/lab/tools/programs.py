@@ -9,6 +9,11 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 
+def augmented(x: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """z_i = y_i (x_i, 1) with y = 2f - 1 for f of 0 and 1: what a hyperplane with a bias has to be right about."""
+    return (2.0 * f - 1)[:, None] * np.column_stack([x, np.ones(len(x))])
+
+
 def feasible(A: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     """Some v with A v >= b, or nothing where HiGHS proves that there is none."""
     found = linprog(np.zeros(A.shape[1]), -A, -b, bounds=(None, None))

@@ -38,6 +38,25 @@ def fourier(f: Profile, d: int, rho: np.ndarray, reach: float) -> np.ndarray:
     return wave(d, np.multiply.outer(rho, r)) @ (sphere(d) * weight * r ** (d - 1) * f(r))
 
 
+def radial_constant(f: Profile, d: int, reach: float, band: float) -> float:
+    """C = ∫ ‖w‖ |f̂(w)| dw over ‖w‖ < `band`, with f̂ by `fourier`: of f itself, without a formula for its transform."""
+    rho, weight = nodes(0.0, band, 100)
+    return float(sphere(d) / (2 * math.pi) ** d * (weight @ (rho**d * np.abs(fourier(f, d, rho, reach)))))
+
+
+def mean_norm(d: int) -> float:
+    """E‖W‖ for W ~ N(0, I), by the radius: all of its density lies within 12 of the top."""
+    u, weight = nodes(max(0.0, math.sqrt(d) - 12), math.sqrt(d) + 12)
+    return float(weight @ np.exp(math.log(sphere(d)) - d / 2 * math.log(2 * math.pi) + d * np.log(u) - u * u / 2))
+
+
+def cap(rho: np.ndarray) -> np.ndarray:
+    """f̂ of (1 - ‖x‖²)_+ in five dimensions: (2π)^{-5} π^{-1} (ρ/2π)^{-7/2} J_{7/2}(ρ) (Bochner and Riesz)."""
+    from scipy.special import jv
+
+    return (2 * math.pi) ** -5.0 / math.pi * (rho / (2 * math.pi)) ** -3.5 * jv(3.5, rho)
+
+
 def there_and_back(f: Profile, d: int, x: float, reach: float) -> float:
     """The transform and its inverse at ‖x‖ = x, both without a factor: (2π)^d f(x)."""
     return float(fourier(lambda rho: fourier(f, d, rho, reach), d, np.array(x), reach))

@@ -36,9 +36,8 @@ class Mixture:
 
     def steepness(self, x: np.ndarray) -> np.ndarray:
         """‖∇f(x)‖."""
-        return np.linalg.norm(
-            np.einsum("...k,...kd->...d", self.parts(x) / self.s**2, x[..., None, :] - self.centre), axis=-1
-        )
+        slopes = np.einsum("...k,...kd->...d", self.parts(x) / self.s**2, x[..., None, :] - self.centre)
+        return np.linalg.norm(slopes, axis=-1)
 
     def steepest(self) -> float:
         """‖∇f‖_∞, certified: a Gaussian's Hessian has a norm of at most a/s². Outside the cube nothing is steeper."""
@@ -48,11 +47,8 @@ class Mixture:
 
 
 def mixture(bumps: int, d: int, rng: np.random.Generator) -> Mixture:
-    return Mixture(
-        rng.choice([-1, 1], bumps) * rng.uniform(0.5, 1.5, bumps),
-        rng.uniform(-3, 3, (bumps, d)),
-        rng.uniform(0.3, 0.8, bumps),
-    )
+    a = rng.choice([-1, 1], bumps) * rng.uniform(0.5, 1.5, bumps)
+    return Mixture(a, rng.uniform(-3, 3, (bumps, d)), rng.uniform(0.3, 0.8, bumps))
 
 
 def spectrum(f: Function, d: int, n: int, box: float | None = None) -> tuple[np.ndarray, np.ndarray]:
