@@ -48,7 +48,7 @@ class Parameter:
         found = tuple(self._number(name, item) for item in items)
         if len(set(found)) < len(found):
             raise ConfigError(f"`{name}` has a value twice: {', '.join(map(str, found))}")
-        return found
+        return tuple(sorted(found, reverse=self.default[0] > self.default[-1]))  # rising or falling, as the default
 
     def _number(self, name: str, value: Any) -> Any:
         if self.kind is float and type(value) is int:
