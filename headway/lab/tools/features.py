@@ -80,3 +80,18 @@ def no_space_is_better(d: int, m: int) -> float:
     length = length[(length > 0) & (length < side)]  # complete up to this radius
     N = np.arange(1, length.size + 1)
     return float(np.max(np.sqrt(np.maximum(1 - m / N, 0)) / (math.pi * length)))
+
+
+def worst_cosine(m: int, spread: float, rng: np.random.Generator) -> float:
+    """The same worst error for d = 2, of the span of m random cosines and the targets cos πk_1x cos πk_2y / ‖πk‖ with k_1, k_2 < 12.
+
+    On a grid of 24² points, where these targets are orthogonal (the discrete cosine transform).
+    """
+    t, k = (np.arange(24) + 0.5) / 24, np.arange(12)
+    waves = np.cos(math.pi * np.outer(k, t))
+    family = np.kron(waves, waves)[1:]
+    e = family / np.linalg.norm(family, axis=1, keepdims=True)
+    x = np.stack(np.meshgrid(t, t, indexing="ij"), axis=-1).reshape(-1, 2)
+    q, _ = np.linalg.qr(cosines(x, m, spread, rng).astype(float))
+    left = np.sqrt(np.maximum(1 - np.sum((e @ q) ** 2, axis=1), 0))
+    return float(np.max(left / (math.pi * np.hypot(*np.meshgrid(k, k)).ravel()[1:])))
