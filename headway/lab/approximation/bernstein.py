@@ -36,7 +36,7 @@ class Bernstein(Experiment):
     def measure(self, rng: Generator) -> Checks:
         from scipy.stats import binom
 
-        n, k, x, N, r = np.array(self.degrees), self.degrees[0], rng.random(5), np.array(self.nodes, dtype=float), RADIUS
+        n, k, x, N, r = np.array(self.degrees), self.degrees[0], rng.random(5), np.array(self.nodes), RADIUS
         kink = np.array([bernstein_error(KINK, m, 1.0, 1e-5) for m in self.degrees])
         wave = [bernstein_error(WAVE, m, 2 * math.pi, 0.02) for m in self.degrees]
         self.errors = {"|x - ½|": kink, "sin 2πx": wave, "√x": [bernstein_root_error(m, 0.5) for m in self.degrees]}
@@ -47,7 +47,7 @@ class Bernstein(Experiment):
         yield from table(PUBLISHED, dict(zip(self.degrees, kink, strict=True)), 1e-5, "|x - ½|, n = {}")
         mean = [binom.expect(lambda j: np.sin(2 * math.pi * j / k), (k, p)) for p in x]
         yield close(f"B_n f(x) is the mean of f(Bin(n, x)/n), n = {k}", bernstein(WAVE, k)(x), mean)
-        self.ellipse = 4 / (1 - 25 * ((r - 1 / r) / 2) ** 2) * r**-N / (r - 1)
+        self.ellipse = 4 / (1 - 25 * ((r - 1 / r) / 2) ** 2) * r ** -N.astype(float) / (r - 1)
         self.chebyshev = [runge_error(m) for m in self.nodes]
         yield at_most("1/(1 + 25x²) at Chebyshev's nodes against 4 M r^-n / (r - 1)", self.chebyshev, self.ellipse)
 

@@ -1,4 +1,6 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
+)
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import add, hinges, random_net
 from headway.lab.tools.maximum_net import lattice, maximum, tangent_error, tangents
@@ -41,8 +43,8 @@ class DeepNarrow(Experiment):
             both.append(np.max(np.abs(add(f, g, coefficients=[1, -1])(x)[:, 0] - (exact[0] - exact[1]))))
             widths.append(np.array(f.widths) - d)
         yield headline(close(f"net minus maximum of {self.planes} planes", gaps, 0.0))
-        sizes = np.ones((len(self.dimensions), self.planes - 1), dtype=int)
-        yield equal(f"depth {self.planes}: each of {self.planes - 1} widths is d + 1", np.array(widths), sizes)
+        yield equal(f"depth {self.planes}: each of {self.planes - 1} widths minus d is 1", widths, 1)
+        yield equal("hidden layers are one fewer than planes", [len(w) for w in widths], self.planes - 1)
         yield close("difference of two maxima, not convex", both, 0.0)
         nets = {d: [tangents(d, m) for m in sizes] for d, sizes in SIZES.items()}
         self.depths = {d: np.array([net.depth for net in made]) for d, made in nets.items()}
@@ -67,8 +69,8 @@ class DeepNarrow(Experiment):
         (a, b), x = self.planes_in(d, rng), rng.uniform(-1, 1, (1000, d))
         check = close(f"net and maximum on [-1, 1]^d, d = {d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
         yield because("x may be negative, and relu(x) is not x", check)
-        two = hinges([0, 0.5], [-1, 2], shift=0.5)
-        yield because("the width is 2", at_least("distance to |x - ½|", np.max(np.abs(two.at(THREE) - [0.5, 0, 0.5])), 0.25))
+        away = np.max(np.abs(hinges([0, 0.5], [-1, 2], shift=0.5).at(THREE) - [0.5, 0, 0.5]))
+        yield because("the width is 2", at_least("distance to |x - ½|", away, 0.25))
 
     def plots(self) -> list[Panel]:
         x, left = np.linspace(0, 1, 201), Panel("‖x‖² by tangent planes", "depth N", "sup error", log="xy")

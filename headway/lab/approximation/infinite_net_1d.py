@@ -1,7 +1,8 @@
 from headway.lab import style
 from headway.lab.certified import certified_sup
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, printed, share_is, slope,
+    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, printed, share_is,
+    slope,
 )
 from headway.lab.relu_net import hinges
 from headway.lab.tools.staircase import Staircase
@@ -35,13 +36,14 @@ class InfiniteNet1D(Experiment):
         for f in (SINE, SQUARE):
             g, zero = f.curve, float(f.slope(np.zeros(1))[0])
             for x in (0.2, 0.5, 1.0):
-                ramps = quad(lambda b, x=x, f=f: (x - b) * f.second(np.array(b)), 0, x)[0]
-                whole += [quad(f.slope, 0, x)[0] - g(np.array(x)), zero * x + ramps - g(np.array(x))]
+                bent = quad(lambda b, x=x, f=f: (x - b) * f.second(np.array(b)), 0, x)[0]
+                whole += [quad(f.slope, 0, x)[0] - g(np.array(x)), zero * x + bent - g(np.array(x))]
             middles = [(np.arange(m) + 0.5) / m for m in self.sizes]
             steps = [Staircase(np.append(0.0, f.slope(b) / b.size), np.append(0.0, b)).sup_error(g) for b in middles]
-            nets = [hinges(b, f.second(b) / b.size, zero) for b in middles]  # g - net has a slope of at most max |g''| / m
-            gaps = [lambda x, net=net, g=g: g(x) - net.at(x) for net in nets]
-            ramps = [certified_sup(d, f.largest / m, 0.0, 1.0, 0.01).high for d, m in zip(gaps, self.sizes, strict=True)]
+            nets = [hinges(b, f.second(b) / b.size, zero) for b in middles]
+            gaps = [lambda x, net=net, g=g: g(x) - net.at(x) for net in nets]  # with slopes of at most max |g''| / m
+            sups = [certified_sup(d, f.largest / m, 0.0, 1.0, 0.01) for d, m in zip(gaps, self.sizes, strict=True)]
+            ramps = [sup.high for sup in sups]
             self.nodes[g.name] = (np.array(steps), np.array(ramps))
             yield slope(f"{g.name}: thresholds at m nodes, sup error", self.sizes, steps, -1.0, 0.1)
             yield slope(f"{g.name}: ReLU at m nodes, sup error", self.sizes, ramps, -2.0, 0.1)

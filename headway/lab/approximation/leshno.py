@@ -1,23 +1,18 @@
 from itertools import product
 
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, printed, slope,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, printed,
+    slope,
 )
 from headway.lab.tools.curves import Function
-from headway.lab.tools.features import rank, residual, unit_columns
+from headway.lab.tools.features import rank, residual, tanh_power, tanh_power_bound, unit_columns
 
 POLYNOMIALS: dict[str, Function] = {"z²": lambda z: z**2, "z³": lambda z: z**3}  # of degree 2 and 3
 OTHERS: dict[str, Function] = {
     "tanh": np.tanh, "ReLU": lambda z: np.maximum(z, 0), "sin": np.sin, "exp(z/2)": lambda z: np.exp(z / 2),
 }
 TARGETS: dict[str, Function] = {"|x|": np.abs, "sin 9x": lambda x: np.sin(9 * x)}
-X, H, B, Y = np.linspace(-1, 1, 401), np.array([0.2, 0.1, 0.05, 0.025]), 0.6, math.tanh(0.6)
-DERIVATIVES = {1: 1 - Y**2, 2: -2 * Y * (1 - Y**2), 3: (6 * Y**2 - 2) * (1 - Y**2)}  # of tanh at B
-
-
-def difference(k: int, h: float) -> np.ndarray:
-    """The k-th central difference of tanh(b + ax) in a at 0, over h^k: k + 1 units that tend to x^k tanh^{(k)}(b)."""
-    return sum((-1) ** j * math.comb(k, j) * np.tanh(B + (k / 2 - j) * h * X) for j in range(k + 1)) / h**k
+X, H = np.linspace(-1, 1, 401), np.array([0.2, 0.1, 0.05, 0.025])
 
 
 class Leshno(Experiment):
@@ -47,11 +42,10 @@ class Leshno(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.fits: dict[tuple[str, str], list[np.ndarray]] = {}  # by target and activation, one for each seed
-        errors = {k: [np.max(np.abs(difference(k, h) / f - X**k)) for h in H] for k, f in DERIVATIVES.items()}
+        errors = {k: [np.max(np.abs(tanh_power(k, h, X) - X**k)) for h in H] for k in (1, 2, 3)}
         for k, found in errors.items():
             yield slope(f"x^{k} from {k + 1} tanh units: error against h", H, found, 2.0, 0.1)
-        bound = 4.0859 * H**2 / (12 * abs(DERIVATIVES[2]))  # max |tanh''''| is that of 8y(1 - y²)(2 - 3y²)
-        yield at_most("x²: error against max|φ''''| h² / (12 |φ''(b)|)", errors[2], bound)
+        yield at_most("x²: error against max|φ''''| h² / (12 |φ''(b)|)", errors[2], tanh_power_bound(H))
 
     def weights(self, count: int, n: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
         return rng.normal(0, self.scale, (count, n)), rng.uniform(-self.scale, self.scale, count)

@@ -1,6 +1,8 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, slope
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, slope,
+)
 from headway.lab.tools.features import (
-    cosines, learnt_cosine, matching_pursuit, no_space_is_better, residuals, worst_cosine,
+    cosines, gaussian_draws, learnt_cosine, matching_pursuit, no_space_is_better, residuals, worst_cosine,
 )
 
 M = np.array([20, 40, 80, 160, 320, 640])  # dimensions of fixed spaces, and units of the Gaussian
@@ -50,8 +52,8 @@ class LinearVsNonlinear(Experiment):
         self.widths = {d: np.array([no_space_is_better(d, int(m)) for m in M]) for d in (1, 2, 3)}
         for d, width in self.widths.items():
             yield slope(f"no fixed space is better, d = {d}: bound in M", M, width, -1 / d, 0.1)
-        found = {f"M = {m}": worst_cosine(m, self.spread, rng) for m in (10, 20)}
-        yield at_least("d = 2: worst error of M random cosines, that bound", found, [no_space_is_better(2, m) for m in (10, 20)])
+        found, bounds = zip(*[(worst_cosine(m, self.spread, rng), no_space_is_better(2, m)) for m in (10, 20)], strict=True)
+        yield at_least("d = 2: worst error of 10 and 20 random cosines, that bound", found, bounds)
 
     def sample(self, rng: Generator) -> Checks:
         shares, learnt, greedy, last = [], {}, {}, self.dimensions[-1]
@@ -71,12 +73,8 @@ class LinearVsNonlinear(Experiment):
         rising = np.diff(shares)[np.array(shares[:-1]) < 0.5]  # until all of the variance is left
         yield at_least("random cosines: rise of the error with d", rising, 0.0, kind="STAT")
         yield at_most(f"greedy over random choice of {self.chosen}", greedy, 1.0, kind="STAT")
-        x = rng.normal(size=(100, WIDE)) / math.sqrt(WIDE)
-        square = np.sum(x**2, axis=1)
-        draws = [np.cos(rng.normal(size=(40, m, WIDE)) @ x.T).mean(axis=1) for m in M]  # their mean is e^{-‖x‖²/2}
-        errors = np.array([np.mean((found - np.exp(-square / 2)) ** 2, axis=1) for found in draws])
+        errors, exact = gaussian_draws(rng.normal(size=(100, WIDE)) / math.sqrt(WIDE), M, 40, rng)
         self.adapted = errors.mean(axis=1)
-        exact = float(np.mean((1 + np.exp(-2 * square)) / 2 - np.exp(-square)))
         yield mean_is(f"Gaussian, d = {WIDE}: M times the error of M units", errors * M[:, None], exact)
 
     def control(self, rng: Generator) -> Checks:

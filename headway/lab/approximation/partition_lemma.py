@@ -31,38 +31,31 @@ class PartitionLemma(Experiment):
         return [(min(self.deltas) <= 0.25, "the smallest δ must be at most 0.25")]
 
     def measure(self, rng: Generator) -> Checks:
-        worst, middle, epsilon, seen, linear, small = {}, {}, {}, {}, [], min(self.deltas)
+        worst, middle, epsilon, seen, linear = {}, {}, {}, {}, []
         for d in range(1, self.dimensions + 1):
             terms, rho, x = TERMS[:d], sum(t.rho for t in TERMS[:d]), rng.random((self.points, d))
-            made = {"equal": [uniform(d, s) for s in self.deltas], "random": [random_tree(d, s, rng) for s in self.deltas]}
-            for kind, partitions in made.items():
-                name = f"d = {d}, {kind} boxes"
+            flat, trees = [uniform(d, s) for s in self.deltas], [random_tree(d, s, rng) for s in self.deltas]
+            for name, partitions in ((f"d = {d}, equal boxes", flat), (f"d = {d}, random boxes", trees)):
                 worst[name], middle[name] = zip(*[worst_and_best(terms, b) for b in partitions], strict=True)
                 epsilon[name] = rho * np.array(self.deltas)
-            tree = made["random"][-1]._replace(alpha=value(terms, made["random"][-1].lo))
+            tree = trees[-1]._replace(alpha=value(terms, trees[-1].lo))
             gap = np.max(np.abs(value(terms, x) - tree.member(x) @ tree.alpha))
             seen[f"d = {d}"] = gap / sup_error(terms, tree)
-            flat = uniform(d, small)
-            linear.append(np.array(worst_and_best(LINEAR[:d], flat)) / (rho * flat.hi[0, 0]))
+            linear.append(np.array(worst_and_best(LINEAR[:d], flat[-1])) / (rho * flat[-1].hi[0, 0]))
         yield headline(at_most("sup |g - h|, α from the worst points of the boxes, against ε", worst, epsilon))
         yield at_most("sup |g - h|, mid-range α, against ε/2", middle, [e / 2 for e in epsilon.values()])
         yield close("linear g: the errors over ε are 1 and ½", linear, np.tile([1, 0.5], (self.dimensions, 1)), 1e-12)
         yield at_most("|g - h| at random points, α from corners, over the supremum", seen, 1.0)
-        boxes = random_tree(2, small, rng)
+        boxes = random_tree(2, self.deltas[-1], rng)
         self.shown = boxes._replace(alpha=np.mean(extremes(TERMS[:2], boxes), axis=0))
 
     def control(self, rng: Generator) -> Checks:
-        delta = min(self.deltas)
-        large = Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta))
-        check = at_most("a larger box, d = 2: sup |g - h|, mid-range α, against ε/2", worst_and_best(TERMS[:2], large)[1], 3.5 * delta)
-        yield because("the sides are 3δ", check)
-        check = at_most("mid-range α, d = 1: sup |g - h|, as if ε = 3δ", worst_and_best(STEP, uniform(1, delta))[1], 1.5 * delta)
+        delta = self.deltas[-1]
+        _, error = worst_and_best(TERMS[:2], Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta)))
+        yield because("the sides are 3δ", at_most("mid-range α, d = 2: sup |g - h| against ε/2", error, 3.5 * delta))
+        _, error = worst_and_best(STEP, uniform(1, delta))
+        check = at_most("mid-range α, d = 1: sup |g - h|, as if ε = 3δ", error, 1.5 * delta)
         yield because("a step varies by 1 within any δ", check)
-
-    def resolution(self, rng: Generator) -> Checks:
-        cells = uniform(1, min(self.deltas))
-        error = sup_error(TERMS[:1], cells._replace(alpha=value(TERMS[:1], cells.lo)))
-        yield at_most("α from a corner reaches ε/2, d = 1", error, 1.5 * min(self.deltas))
 
     def plots(self) -> list[Panel]:
         x = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 200] * 2, indexing="ij"), axis=-1)

@@ -1,4 +1,6 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param,
+)
 from headway.lab.tools.features import residual
 from headway.lab.tools.kernels import polynomial as kernel
 from headway.lab.tools.kernels import polynomial_features as phi
@@ -36,7 +38,7 @@ class PolyKernel(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         sizes = [(d, k) for d in range(1, self.dimensions + 1) for k in range(1, self.degree + 1)]
-        gaps, wrong, found, ranks = [], [], [], []
+        gaps, wrong, found = [], [], []
         for d, k in sizes:
             x, z, whole = rng.uniform(-1, 1, (40, d)), rng.uniform(-1, 1, (40, d)), rng.integers(-4, 5, (30, d))
             gaps.append(np.max(np.abs(phi(x, k) @ phi(z, k).T - kernel(x, z, k))) / np.max(np.abs(kernel(x, z, k))))

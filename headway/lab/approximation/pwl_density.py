@@ -77,8 +77,9 @@ class PwlDensity(Experiment):
     def control(self, rng: Generator) -> Checks:
         check = slope("√x: error in m like that of x²", self.pieces, self.errors["√x"], -2, 0.1)
         yield because("√x has no second derivative at 0", check)
-        error = STEP.sup_error(through(STEP, self.pieces[-1]))
-        yield because("a step is not continuous", at_most(f"step at 1/π, m = {self.pieces[-1]}: sup error", error, 0.25))
+        m = self.pieces[-1]
+        check = at_most(f"step at 1/π, m = {m}: sup error", STEP.sup_error(through(STEP, m)), 0.25)
+        yield because("a step is not continuous", check)
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("x²: the interpolant itself against h²/8", self.errors["x²"], self.best)

@@ -36,7 +36,7 @@ class ReluBump(Experiment):
         self.bump = ramps(np.array([a, b]), np.array([1.0, -1.0]), d)
         shape, kinks = pwl1d(self.bump).simplified(), [[a, a + d, b, b + d], [0, 1, 1, 0]]
         yield close("kinks of I at a, a+δ, b, b+δ, with values 0, 1, 1, 0", [shape.knots, shape.values], kinks, 1e-12)
-        self.wrong = ReluNet((([[1 / d]] * 2, [-a, -a - d]), ([[1.0, -1.0]], [0.0])))  # relu(x/δ - a) - relu(x/δ - a - δ)
+        self.wrong = ReluNet((([[1 / d]] * 2, [-a, -a - d]), ([[1.0, -1.0]], [0.0])))  # relu(x/δ - a) - …
         yield close("as printed, the ramp has the height δ", self.wrong.at(50.0), d, 1e-12)
         at = [(around_knots(k, 0.1 / k), 0.1 / k) for k in self.bumps]
         long, self.nets = ({f.name: [make(f, *p) for p in at] for f in TARGETS} for make in (bumps, shared))

@@ -1,4 +1,6 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
+)
 from headway.lab.tools.curves import bend, sine, step
 from headway.lab.tools.nets import RidgeNet, sigmoid
 from headway.lab.tools.staircase import SoftStaircase, staircase
@@ -31,9 +33,9 @@ class SigmoidUat1D(Experiment):
     def measure(self, rng: Generator) -> Checks:
         from scipy.special import expit
 
-        z, M, m, self.targets = np.linspace(-40, 40, 20001), self.units[-1], self.units[0], [sine(self.rho), bend(self.rho, 0.5)]
+        z, M, m, errors, bounds = np.linspace(-40, 40, 20001), self.units[-1], self.units[0], {}, {}
         yield close("tanh z = 2σ(2z) - 1, with scipy's σ", np.tanh(z), 2 * expit(2 * z) - 1, 1e-15)
-        errors, bounds = {}, {}
+        self.targets = [sine(self.rho), bend(self.rho, 0.5)]
         for g, k in [(g, k) for g in self.targets for k in self.units]:
             nets = [SoftStaircase(staircase(g, k), s * k) for s in self.steepness]
             errors[f"{g.name}, M = {k}"] = [net.sup_error(g, self.rho) for net in nets]

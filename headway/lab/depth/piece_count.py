@@ -55,8 +55,10 @@ class PieceCount(Experiment):
         a, b = self.pieces[: 2 * len(pairs) : 2], self.pieces[1 : 2 * len(pairs) : 2]
         yield at_most("pieces of a sum, a + b - 1", [pieces_of(add(f, g)) for f, g in pairs], a + b - 1)
         yield at_most("pieces of a composition, ab", [pieces_of(compose(f, g)) for f, g in pairs], a * b)
-        saws = {f"Δ^p, widths {tent.nodes}": [teeth(p, tent) for p in range(1, self.p + 1)] for tent in (TENT, TENT_ON_UNIT)}
-        self.saw = {name: np.array([(product_bound(f.widths), pieces_of(f)) for f in made]).T for name, made in saws.items()}
+        self.saw = {}
+        for tent in (TENT, TENT_ON_UNIT):
+            saws = [teeth(p, tent) for p in range(1, self.p + 1)]
+            self.saw[f"Δ^p, widths {tent.nodes}"] = np.array([[product_bound(f.widths), pieces_of(f)] for f in saws]).T
         bounds, pieces = np.hstack(list(self.saw.values()))
         yield at_most(f"pieces of sawtooth nets, ∏ (m_ℓ + 1), p <= {self.p}", pieces, bounds)
 
@@ -70,7 +72,8 @@ class PieceCount(Experiment):
         yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", regions, product_bound((3,))))
         tents = [compose(TENT, affine([[1.0]], [b])) for b in rng.normal(size=5)]
         pieces = pieces_of(add(*tents, coefficients=rng.normal(size=5).tolist()))
-        yield because("a unit bends three times", at_most("pieces of 5 tents in one layer, 5 + 1", pieces, product_bound((5,))))
+        check = at_most("pieces of 5 tents in one layer, 5 + 1", pieces, product_bound((5,)))
+        yield because("a unit bends three times", check)
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("pieces of Δ³ ∘ Δ³, a + b", pieces_of(teeth(6)), 2 * pieces_of(teeth(3)))

@@ -29,7 +29,7 @@ class PoggioTree(Experiment):
 
     cost = "M"
     leaves = param((2, 4, 8, 16), "n, variables of the trees, powers of two", least=2, most=32, small=(4, 8))
-    grids = param((8, 16, 32, 64, 128), "K: a constituent stores (K + 1)² values", least=4, most=256, count=4, small=(8, 16, 32, 64))
+    grids = param((8, 16, 32, 64, 128), "K of (K + 1)² values of each", least=4, most=256, count=4, small=(8, 16, 32, 64))
     points = param(4000, "random places where the errors are measured", least=300, most=50_000, small=500)
 
     def conditions(self) -> list[tuple[bool, str]]:
@@ -45,8 +45,9 @@ class PoggioTree(Experiment):
             self.error[n], worst[n] = np.array([size(row) for row in gaps]), gaps.max(axis=1)
             if 4 <= n <= 8:
                 some = x[: max(300, self.points // n**2)]
-                sides = [max(1, int(p ** (1 / n) + 1e-9) - 1) for p in self.count[n]]  # with no more parameters than the tree
-                self.grid[n], same[n] = ([size(multilinear(root, K, some) - root(some)) for K in Ks] for Ks in (self.grids, sides))
+                sides = [max(1, int(p ** (1 / n) + 1e-9) - 1) for p in self.count[n]]  # with as many parameters
+                self.grid[n] = [size(multilinear(root, K, some) - root(some)) for K in self.grids]
+                same[n] = [size(multilinear(root, K, some) - root(some)) for K in sides]
         for n in self.leaves:
             rate = slope(f"tree of {n} variables: error in parameters", self.count[n], self.error[n], -1.0, 0.1)
             yield headline(rate) if n == max(self.leaves) else rate

@@ -38,17 +38,17 @@ class Sawtooth(Experiment):
         yield headline(equal(name, self.pieces, np.outer([1, 1], 2**self.ps)))
         k = [np.arange(2**p + 1) for p in self.ps.tolist()]
         simple = [f.simplified() for f in functions[0]]
-        knots = [np.array_equal(f.knots, i / i[-1]) and np.array_equal(f.values, i % 2) for f, i in zip(simple, k, strict=True)]
-        yield equal("the knots are all k/2^p, with the values k mod 2: 2^(p-1) teeth, slopes ±2^p", knots, True)
+        found = [np.stack([f.knots, f.values]) for f in simple]
+        right = [np.array_equal(f, [i / i[-1], i % 2]) for f, i in zip(found, k, strict=True)]
+        yield equal("the knots are all k/2^p, with the values k mod 2: 2^(p-1) teeth, slopes ±2^p", right, True)
         wrong = [np.sum(net.at(i / i[-1]) != i % 2) for net, i in zip(short, k, strict=True)]
         yield equal("the net of 2p units at k/2^p is k mod 2, wrong at", wrong, 0)
         x = np.arange(-(2**few), 2 ** (few + 1) + 1, 2 ** max(0, few - 8)) / 2**few  # of [-1, 2]
-        values = [net.at(x) for net in deep[:few]]
-        yield equal("the net of 2p units is Δ^p on [-1, 2] from p = 2 on", [net.at(x) for net in short[1:few]], np.array(values[1:]))
-        flat = [shallow_teeth(p) for p in range(1, few + 1)]
-        yield equal("one hidden layer is Δ^p on [-1, 2]", [net.at(x) for net in flat], np.array(values))
+        flat, values = [shallow_teeth(p) for p in range(1, few + 1)], np.array([net.at(x) for net in deep[:few]])
+        yield equal("the net of 2p units is Δ^p on [-1, 2] from p = 2 on", [net.at(x) for net in short[1:few]], values[1:])
+        yield equal("one hidden layer is Δ^p on [-1, 2]", [net.at(x) for net in flat], values)
         bends = [f.knots.size for f in simple[:few]]
-        yield equal("its units are the bends of Δ^p on the line, 2^p + 1", [[net.nodes for net in flat], bends], [2 ** self.ps[:few] + 1] * 2)
+        yield equal("its 2^p + 1 units are as many as Δ^p has bends on the line", [net.nodes for net in flat], bends)
         pieces = [pwl1d(random_net([1, n, 1], rng)).pieces() for n in range(1, 41)]
         yield at_most("pieces of one random hidden layer of n units, n + 1", pieces, np.arange(2, 42), kind="EXACT")
 

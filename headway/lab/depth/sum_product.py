@@ -55,13 +55,6 @@ class SumProduct(Experiment):
         values = deep(np.concatenate([four] * 4, axis=1))[-1][:, 0]
         yield because("an input enters four times", equal("n = 16: flat and deep", flat(Counter(merged), four), values))
 
-    def resolution(self, rng: Generator) -> Checks:
-        terms, x = expand(16), np.zeros((1, 16), dtype=np.int64)
-        dropped = next(iter(terms))
-        x[0, sorted(dropped)] = 1
-        fewer = Counter({variables: c for variables, c in terms.items() if variables != dropped})
-        yield equal("n = 16: value with one product unit fewer", int(flat(fewer, x)[0]), int(deep(x)[-1][0, 0]))
-
     def plots(self) -> list[Panel]:
         n = self.n[-1]
         growth = {"monomials of one": [float(v[0]) for v in self.layers[n]], "units": [v.size for v in self.layers[n]]}

@@ -1,5 +1,4 @@
 from fractions import Fraction
-from itertools import pairwise
 
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, published, vacuous,
@@ -7,7 +6,7 @@ from headway.lab.kit import (
 from headway.lab.pwl1d import constant, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.adam_fits import adam_fits, bent_net
-from headway.lab.tools.line_fits import GRID, best_by_pieces, best_lines
+from headway.lab.tools.line_fits import best_fit
 from headway.lab.tools.tents import low_tent, shallow_teeth, some_teeth, teeth
 
 
@@ -58,12 +57,12 @@ class Telgarsky32(Experiment):
         most = [pwl1d(net).pieces(0, 1) for every in nets.values() for net in every]
         yield at_most("pieces of the trained nets, 2^(L²)", most, 2 ** (L**2), kind="EXACT")
         yield at_least(f"L1 error of {len(most)} nets trained by Adam", self.found, 1 / 32)
-        self.errors, self.ends = np.array([]), [0]
+        self.best = None
         if L == 2:
-            cost, self.lines = best_lines(f)
-            self.errors, self.ends = best_by_pieces(cost, 64)
-            yield at_least("L1 error of the best 16 lines on a 1/128 grid, jumps allowed", self.errors[15], 1 / 32)
-            yield published("the best 16 lines", self.errors[15], 0.1914, 5e-4)
+            self.best = best_fit(f, 64)
+            sixteen = self.best[0][15]
+            yield at_least("L1 error of the best 16 lines on a 1/128 grid, jumps allowed", sixteen, 1 / 32)
+            yield published("the best 16 lines", sixteen, 0.1914, 5e-4)
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
         yield at_most("layers of your net", len(network.widths), self.L)
@@ -85,14 +84,12 @@ class Telgarsky32(Experiment):
         yield vacuous(because("L is 1", one), "A10")
 
     def plots(self) -> list[Panel]:
-        x, lines = np.linspace(0, 1, 2049), list(pairwise(self.ends))
+        x = np.linspace(0, 1, 2049)
         left = Panel("What 16 lines can do", "x", "value").curve(x, self.f(x), f"f = Δ^{self.L**2 + 2}")
         right = Panel("No small net comes near", "linear pieces", "∫ |f - g|")
-        if self.errors.size:
-            t = np.array([(i % 4, i % 4 + j - i) for i, j in lines]) / GRID  # f repeats after four cells
-            a, b = np.array([self.lines[i % 4, j - i] for i, j in lines]).T
-            left.curve(np.array(lines) / GRID, a[:, None] + b[:, None] * t, "best 16 lines")
-            right.curve(np.arange(1, self.errors.size + 1), self.errors, "best lines")
+        if self.best:
+            left.curve(*self.best[1:], "best 16 lines")
+            right.curve(np.arange(1, 65), self.best[0], "best lines")
         for (name, errors), n in zip(self.found.items(), (2**self.L + 1, 3**self.L, 16), strict=True):
             right.points([n] * self.restarts, errors, name, size=18)
         return [left, right.level(1 / 32, "1/32").level(float(certificate(self.L)), "counting").limits(y=(0, 0.28))]

@@ -1,4 +1,6 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
+)
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import product_net
 from headway.lab.tools.partition_of_unity import Smooth, of_sum, sine, taylor_error, unit_ball
@@ -42,7 +44,8 @@ class YarotskyNetwork(Experiment):
             sizes = np.array([[net.gate_bound, net.size.depth, net.size.weights] for net in nets])
             share[name] = np.max(sizes / np.stack([e, deep * log, large * e ** (-d / n) * log], axis=1), axis=0)
         *lines, (_, plane) = self.errors.items()
-        yield headline(at_most("d = 1: certified error, ε, three functions", dict(lines), np.array(self.epsilons)[:, None]))
+        e = np.array(self.epsilons)[:, None]
+        yield headline(at_most("d = 1: certified error, ε, three functions", dict(lines), e))
         yield at_most("d = 2: certified Taylor error + proved gate error, ε", plane, np.array(self.plane)[:, None])
         x, y = rng.random((self.points, 2)), rng.random((60, 2))
         seen = [np.max(np.abs(np.array([f(x) for f in flat]) - net(flat, x)), axis=1) for net in self.nets[2, 2]]
@@ -72,12 +75,11 @@ class YarotskyNetwork(Experiment):
         yield because("factors are larger than M", check)
         check = at_most("sin 20x: error, ε", self.found(sine(1, 20.0), rng), FINE)
         yield because("derivatives are not at most 1", check)
+        check = at_most("gates of depth 2: error, ε", self.found(sine(1), rng, product_net(2, 2.0)), FINE)
+        yield because("gates err by more than δ", check)
         # its third derivative is 0; counting pieces forbids it to every net of this size if the factor is large enough
         high = of_sum("10⁵x²", 1, lambda j, s: 1e5 * (s**2, 2 * s, 2 + 0 * s)[j])
         yield printed(at_most('"derivatives of order 3" only, 10⁵x²: error, ε', self.found(high, rng), FINE), "A11")
-
-    def resolution(self, rng: Generator) -> Checks:
-        yield at_most("gates of depth 2: error, ε", self.found(sine(1), rng, product_net(2, 2.0)), FINE)
 
     def plots(self) -> list[Panel]:
         left = Panel("What is wanted and what is reached", "wanted error ε", "sup |f - f̃|, worst of three f", log="xy")

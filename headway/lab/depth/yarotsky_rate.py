@@ -52,8 +52,8 @@ class YarotskyRate(Experiment):
         off = {f"d = {d}, n = {n}": abs(fit * math.log(4) / (d + n - 2) - 1) for (d, n), fit in fits.items()}
         yield at_most("depth in ln(1/ε): slope off (d + n - 2)/ln 4", off, 0.05, kind="RATE")
         yield equal("d = n = 1: depth at every ε", self.depth[1, 1], 2)
-        counted, built = [TaylorNet(d, n, 1, 5).size.weights for d, n in CASES], [built_weights(d, n, 5) for d, n in CASES]
-        yield equal("N = 1, m = 5: weights counted and built", counted, built)
+        counted = [TaylorNet(d, n, 1, 5).size.weights for d, n in CASES]
+        yield equal("N = 1, m = 5: weights counted and built", counted, [built_weights(d, n, 5) for d, n in CASES])
 
     def control(self, rng: Generator) -> Checks:
         log, name = np.log(1 / self.epsilon), "d = 1, n = 2: weights / ln(1/ε) from 10^-1 on"
@@ -65,17 +65,13 @@ class YarotskyRate(Experiment):
         check = linear_slope("d = 4, n = 2: depth in ln(1/ε)", log, depth, 4 / math.log(4), 0.05 * 4 / math.log(4))
         yield because("a product with 0 is not 0", check)
 
-    def resolution(self, rng: Generator) -> Checks:
-        weights = self.weights[4, 2] / self.depth[4, 2]
-        yield slope("d = 4, n = 2: as if smoothness did not help, ε^-d", 1 / self.epsilon, weights, 4.0, 0.2)
-        yield slope("d = 4, n = 2: as if dimension did not hurt, ε^(-1/n)", 1 / self.epsilon, weights, 0.5, 0.025)
-
     def plots(self) -> list[Panel]:
         left = Panel("Weights: dashed slopes are d/n", "1/ε", "weights", log="xy")
         for (d, n), weights in self.weights.items():
             left.series(1 / self.epsilon, weights, f"d = {d}, n = {n}")
             left.bound(1 / self.epsilon, weights[-1] * (self.epsilon[-1] / self.epsilon) ** (d / n))
-        right, every = Panel("The curse of dimension, ε = 0.01", "dimension d", "weights", log="y"), range(1, self.dimensions + 1)
+        right = Panel("The curse of dimension, ε = 0.01", "dimension d", "weights", log="y")
+        every = range(1, self.dimensions + 1)
         for n in (1, 2, 4):
             right.series(every, [float(TaylorNet.reaching(d, n, 0.01).size.weights) for d in every], f"n = {n}")
         return [left, right]

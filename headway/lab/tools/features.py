@@ -95,3 +95,28 @@ def worst_cosine(m: int, spread: float, rng: np.random.Generator) -> float:
     q, _ = np.linalg.qr(cosines(x, m, spread, rng).astype(float))
     left = np.sqrt(np.maximum(1 - np.sum((e @ q) ** 2, axis=1), 0))
     return float(np.max(left / (math.pi * np.hypot(*np.meshgrid(k, k)).ravel()[1:])))
+
+
+def tanh_power(k: int, h: float, x: np.ndarray, b: float = 0.6) -> np.ndarray:
+    """x^k, k <= 3, from k + 1 tanh units: the k-th central difference of tanh(b + ax) in a at 0, over h^k tanh^{(k)}(b)."""
+    y = math.tanh(b)
+    derivative = (1 - y**2) * (1.0, -2 * y, 6 * y**2 - 2)[k - 1]
+    units = sum((-1) ** j * math.comb(k, j) * np.tanh(b + (k / 2 - j) * h * x) for j in range(k + 1))
+    return units / (h**k * derivative)
+
+
+def tanh_power_bound(h: np.ndarray, b: float = 0.6) -> np.ndarray:
+    """How far that is from x² on [-1, 1]: max |tanh''''| h² / (12 |tanh''(b)|), where 8y(1 - y²)(2 - 3y²) is at most 4.0859."""
+    y = math.tanh(b)
+    return 4.0859 * h**2 / (24 * y * (1 - y**2))
+
+
+def gaussian_draws(x: np.ndarray, units: np.ndarray, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """Squared errors, averaged over points x, of means of so many cosines for e^{-‖x‖²/2}, (units, draws); and what `units` times them are.
+
+    cos<w, x> with w ~ N(0, I) has the mean e^{-‖x‖²/2} and the variance (1 + e^{-2‖x‖²})/2 - e^{-‖x‖²}.
+    """
+    square, d = np.sum(x**2, axis=1), x.shape[1]
+    means = [np.cos(rng.normal(size=(draws, m, d)) @ x.T).mean(axis=1) for m in units]
+    errors = [np.mean((mean - np.exp(-square / 2)) ** 2, axis=1) for mean in means]
+    return np.array(errors), float(np.mean((1 + np.exp(-2 * square)) / 2 - np.exp(-square)))

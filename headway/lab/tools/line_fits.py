@@ -54,6 +54,16 @@ def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
     return cost, lines
 
 
+def best_fit(f: Pwl, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Least L1 errors of 1 … `most` lines with jumps, and the ends of the best 16: x and y, one row for each line."""
+    cost, lines = best_lines(f)
+    errors, ends = best_by_pieces(cost, most)
+    start, stop = np.array(ends[:-1]), np.array(ends[1:])
+    a, b = lines[start % 4, stop - start].T
+    shift = np.stack([start % 4, start % 4 + stop - start], axis=1) / GRID  # f repeats after four cells
+    return errors, np.stack([start, stop], axis=1) / GRID, a[:, None] + b[:, None] * shift
+
+
 def best_by_pieces(cost: np.ndarray, most: int) -> tuple[np.ndarray, list[int]]:
     """Least total cost of 1 … `most` intervals that cover the grid, and the ends of the best 16."""
     steps = np.full((GRID, GRID + 1), np.inf)
