@@ -2,18 +2,11 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, slope,
 )
 from headway.lab.tools.features import (
-    cosines, gaussian_draws, learnt_cosine, matching_pursuit, no_space_is_better, residuals, worst_cosine,
+    cosines, gaussian_draws, learnt_cosine, matching_pursuit, no_space_is_better, residuals, wave, worst_cosine,
 )
 
 M = np.array([20, 40, 80, 160, 320, 640])  # dimensions of fixed spaces, and units of the Gaussian
 WIDE = 10  # dimension of the Gaussian
-
-
-def wave(d: int, norm: float, points: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points x of the cube, a random w* of that norm, and cos<w*, x>."""
-    x, w = rng.uniform(-1, 1, (points, d)), rng.normal(size=d)
-    w *= norm / np.linalg.norm(w)
-    return x, w, np.cos(x @ w)
 
 
 class LinearVsNonlinear(Experiment):

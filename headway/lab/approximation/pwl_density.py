@@ -1,29 +1,16 @@
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, slope,
 )
-from headway.lab.pwl1d import Pwl, pwl1d, sup_distance
+from headway.lab.pwl1d import pwl1d, sup_distance
 from headway.lab.tools.curves import Curve, Function, bend, power, root, sine, step
-from headway.lab.tools.nets import interpolant
-from headway.lab.tools.programs import minimax
+from headway.lab.tools.line_fits import best_at_random_knots
+from headway.lab.tools.nets import interpolant, through
 
 SINE, SQUARE, KINK, ROOT, STEP = sine(7), power(2), bend(1, 1 / math.pi), root(), step(1 / math.pi)
 LAWS: dict[Curve, Function] = {  # the bound for a step h
     SINE: lambda h: 49 * h**2 / 8, SQUARE: lambda h: h**2 / 4, KINK: lambda h: h / 2, ROOT: lambda h: h**0.5 / 4,
 }
 RATES = {SINE: -2, SQUARE: -2, KINK: -1, ROOT: -0.5}  # the slope of the error in m
-
-
-def through(g: Curve, m: int, lower: float = 0.0) -> Pwl:
-    """The interpolant at k/m as a function, lowered a little."""
-    t = np.arange(m + 1) / m
-    return Pwl(t, g(t) - lower, 0.0, 0.0)
-
-
-def rival(g: Curve, m: int, rng: Generator) -> float:
-    """The error of the best continuous function with m pieces at random knots, from below: five points of each."""
-    t = np.concatenate([[0.0], np.sort(rng.random(m - 1)), [1.0]])
-    x = np.append((t[:-1, None] + np.diff(t)[:, None] * np.arange(4) / 4).ravel(), 1.0)
-    return minimax(np.column_stack([np.ones(x.size), np.maximum(x[:, None] - t[:-1], 0)]), g(x))[0]
 
 
 class PwlDensity(Experiment):
@@ -67,7 +54,7 @@ class PwlDensity(Experiment):
         yield close("√x: sup error over √h/4", self.errors["√x"] / self.laws["√x"], 1.0, 1e-9)
         self.best = np.array([SQUARE.sup_error(through(SQUARE, k, 1 / (8 * k * k))) for k in self.pieces])
         yield equal("x²: lowered by h²/8 the error is h²/8, bit for bit", self.best, h * h / 8)
-        found = [rival(SQUARE, 8, rng) for _ in range(self.rivals)]
+        found = [best_at_random_knots(SQUARE, 8, rng) for _ in range(self.rivals)]
         yield at_least("x²: the best 8 pieces at random knots err by h²/8", found, 1 / 512)
         near = [range(k, max(k + 1, 3 * k // 2), max(1, k // 16)) for k in self.pieces]
         self.errors[KINK.name] = np.array([max(KINK.sup_error(through(KINK, k)) for k in ks) for ks in near])

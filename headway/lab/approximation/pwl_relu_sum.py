@@ -1,23 +1,11 @@
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
-from headway.lab.pwl1d import Pwl, constant, pwl1d, sup_distance
+from headway.lab.pwl1d import Pwl, pwl1d, sup_distance
 from headway.lab.relu_net import ReluNet, hinges, random_net
-from headway.lab.tools.nets import as_hinges, interpolant
+from headway.lab.tools.nets import as_hinges, interpolant, random_pwl, relative_distance
 from headway.lab.tools.tents import teeth
 
 SHOWN = Pwl(np.arange(-2.0, 3.0), np.array([0.5, -1.0, 1.0, -0.5, 1.0]), -0.5, -0.75)  # six pieces, drawn
-
-
-def random_pwl(m: int, rng: Generator) -> Pwl:
-    """m pieces on the line with knots in (-3, 3); neighbouring slopes differ."""
-    knots, slopes = np.sort(rng.uniform(-3, 3, m - 1)), np.cumsum(rng.uniform(0.5, 2, m) * rng.choice([-1, 1], m))
-    values = rng.normal() + np.cumsum(np.append(0, slopes[1:-1] * np.diff(knots)))
-    return Pwl(knots, values, float(slopes[0]), float(slopes[-1]))
-
-
-def relative(f: Pwl, g: Pwl) -> float:
-    """sup |f - g| over sup |f| (or 1) on [-10, 10], exactly."""
-    return sup_distance(f, g, -10, 10) / max(1.0, sup_distance(f, constant(0), -10, 10))
 
 
 class PwlReluSum(Experiment):
@@ -44,7 +32,7 @@ class PwlReluSum(Experiment):
         functions = [random_pwl(k, rng) for k in m.tolist()]
         nets = [as_hinges(f) for f in functions]
         back = [pwl1d(net) for net in nets]
-        errors = [relative(f, g) for f, g in zip(functions, back, strict=True)]
+        errors = [relative_distance(f, g) for f, g in zip(functions, back, strict=True)]
         yield headline(close("sup |f - hinges| on [-10, 10], relative", errors, 0.0, 1e-12))
         yield equal("hinges are m - 1", [net.nodes - 2 for net in nets], m - 1)
         yield equal("pieces of the net are m: no hinge is idle", [f.pieces() for f in back], m)
@@ -58,14 +46,14 @@ class PwlReluSum(Experiment):
         self.units_of = np.array([net.nodes for net in nets])
         self.pieces_found = np.array([f.pieces(-1, 1) for f in back])
         yield at_most("pieces of a net with N units", [f.pieces() for f in back], self.units_of + 1, kind="EXACT")
-        again = [relative(f, pwl1d(as_hinges(f.simplified()))) for f in back]
+        again = [relative_distance(f, pwl1d(as_hinges(f.simplified()))) for f in back]
         yield close("net, to pieces and back: sup of the difference, relative", again, 0.0, 1e-9)
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
         f = pwl1d(network)
         if network.depth == 2:
             yield at_most(f"pieces of your net with {network.nodes} units", f.pieces(), network.nodes + 1, kind="EXACT")
-        error = relative(f, pwl1d(as_hinges(f.simplified())))
+        error = relative_distance(f, pwl1d(as_hinges(f.simplified())))
         yield headline(close(f"your net is a line and {f.pieces() - 1} hinges: sup, relative", error, 0.0, 1e-9))
 
     def control(self, rng: Generator) -> Checks:

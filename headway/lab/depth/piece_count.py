@@ -1,17 +1,10 @@
-from fractions import Fraction
 from itertools import product
 
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param
 from headway.lab.relu_net import ReluNet, add, affine, compose, random_net
-from headway.lab.tools.pieces import pieces_met, pieces_of, product_bound
+from headway.lab.tools.pieces import bounds_are_ordered, pieces_met, pieces_of, product_bound
 from headway.lab.tools.tents import TENT, TENT_ON_UNIT, teeth
-
-
-def ordered(widths: tuple[int, ...]) -> bool:
-    """∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, m = Σ m_ℓ, in fractions."""
-    m, L = sum(widths), len(widths)
-    return product_bound(widths) <= (Fraction(m, L) + 1) ** L <= Fraction(2 * m, L) ** L
 
 
 class PieceCount(Experiment):
@@ -45,7 +38,7 @@ class PieceCount(Experiment):
         walked = [pieces_met(net, np.linspace(-20, 20, 801)) for net in nets]
         yield at_most("pieces met from -20 to 20 by the chain rule, of all", walked, self.pieces, kind="EXACT")
         every = [w for L in range(1, self.layers + 1) for w in product(range(1, self.width + 1), repeat=L)]
-        yield equal("∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, all shapes", [ordered(w) for w in every], True)
+        yield equal("∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, all shapes", [bounds_are_ordered(w) for w in every], True)
         share = self.pieces / self.bound
         medians = {f"L = {L}": float(np.median(share[self.depths == L])) for L in range(3, self.layers + 1)}
         yield at_most("far below the bound for L >= 3: median of pieces / bound", medians, 0.5)

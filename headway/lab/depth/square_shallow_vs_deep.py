@@ -1,25 +1,13 @@
 from itertools import pairwise
 
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
 )
-from headway.lab.pwl1d import Pwl, pwl1d
+from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
-from headway.lab.tools.gates import shallow_square, square_net, sup_to_square
+from headway.lab.tools.gates import fewest_pieces, rival_error, shallow_square, square_net, sup_to_square
 from headway.lab.tools.line_fits import best_uniform_line
 from headway.lab.tools.tents import TENT_ON_UNIT
-
-
-def fewest_pieces(e: int) -> int:
-    """The smallest N with 1/(8N²) <= 2^-e, in whole numbers: 8N² >= 2^e."""
-    return math.isqrt((2**e + 7) // 8 - 1) + 1
-
-
-def rival(n: int, rng: Generator) -> float:
-    """The error of lowered chords, at n - 1 random knots if n is odd, else of equal pieces with values a little off."""
-    knots = np.concatenate([[0.0], np.sort(rng.random(n - 1)), [1.0]]) if n % 2 else np.arange(n + 1) / n
-    values = knots**2 - np.max(np.diff(knots)) ** 2 / 8 + rng.normal(0, 1e-3 / n**2, n + 1)
-    return sup_to_square(Pwl(knots, values, 0.0, 0.0))
 
 
 class SquareShallowVsDeep(Experiment):
@@ -65,7 +53,7 @@ class SquareShallowVsDeep(Experiment):
         lines = [best_uniform_line(np.square, a, a + h) / h**2 for a, h in rng.uniform(1e-3, 0.1, (12, 2))]
         yield close("best line on 12 intervals, by a linear program: error / h²", lines, 1 / 8, 1e-5)
         others = rng.integers(2, 33, self.rivals)
-        found = [rival(n, rng) * 8 * n**2 for n in others.tolist()]
+        found = [rival_error(n, rng) * 8 * n**2 for n in others.tolist()]
         yield at_least(f"error of {self.rivals} others with N pieces / (1/8N²)", found, 1.0)
         crossover = [int(self.e[self.deep >= units].max()) + 1 for units in (self.N, self.N - 1)]
         yield equal("the deep net is smaller than N from ε = 2^-11 on, than N - 1 from 2^-12 on", crossover, [11, 12])

@@ -2,21 +2,9 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published,
 )
 from headway.lab.relu_net import ReluNet
-from headway.lab.tools.gates import product_error, product_net
+from headway.lab.tools.gates import cell_middles, product_error, product_gap, product_net
 
 REFERENCE = {3: 0.1406, 6: 2.196e-3, 9: 3.43e-5}  # worst error for M = 3, by m
-EVERY = 7  # up to this m all cells of the square are tried, beyond it 4000 of them
-
-
-def error(net: ReluNet, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return net(np.stack([x, y], axis=-1))[..., 0] - x * y
-
-
-def centres(m: int, M: float, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Middles of the cells of side 2M/2^m of [-M, M]², for small m all of them."""
-    side = 2**m
-    i, j = np.divmod(np.arange(side * side), side) if m <= EVERY else rng.integers(0, side, (2, 4000))
-    return M * (2 * i + 1 - side) / side, M * (2 * j + 1 - side) / side
 
 
 class YarotskyProduct(Experiment):
@@ -48,10 +36,10 @@ class YarotskyProduct(Experiment):
             rows = []
             for m in self.ms.tolist():
                 net, (x, y) = product_net(m, M), rng.uniform(-M, M, (2, self.pairs))
-                middle, anywhere = error(net, *centres(m, M, rng)), error(net, x, y)
+                middle, anywhere = product_gap(net, *cell_middles(m, M, rng)), product_gap(net, x, y)
                 rows.append([np.max(-middle), np.max(np.abs(anywhere))])
                 above.append(max(anywhere.max(), middle.max()) / M**2)
-                zeros.append([np.sum(error(net, x, 0 * x) != 0), np.sum(error(net, 0 * y, y) != 0)])
+                zeros.append([np.sum(product_gap(net, x, 0 * x) != 0), np.sum(product_gap(net, 0 * y, y) != 0)])
             self.worst[f"M = {M:g}"], random[f"M = {M:g}"] = np.array(rows).T
         self.allowed = {f"M = {M:g}": 1.5 * product_error(self.ms, M) for M in self.bounds}
         yield headline(at_most(f"sup |×̃ - xy|, 6M² 2^(-2m-2), m = 2 … {self.m}", self.worst, self.allowed))
@@ -70,20 +58,20 @@ class YarotskyProduct(Experiment):
     def control(self, rng: Generator) -> Checks:
         M, m = self.bounds[-1], 6
         (x, y), bound, gate = rng.uniform(-M, M, (2, 2000)), 6 * M * M * 2.0 ** (-2 * m - 2), product_net(m, M)
-        yield because("|x|, |y| reach 2M", at_most("|×̃ - xy|", np.max(np.abs(error(gate, 2 * x, 2 * y))), bound))
+        yield because("|x|, |y| reach 2M", at_most("|×̃ - xy|", np.max(np.abs(product_gap(gate, 2 * x, 2 * y))), bound))
         (w, b), rest = gate.layers[0], gate.layers[1:]
         raw = ReluNet(((np.vstack([w[:3], 0 * w[3:]]), b), *rest))
-        check = at_most("|×̃ - xy| of half of the gate", np.max(np.abs(error(raw, x, y))), bound)
+        check = at_most("|×̃ - xy| of half of the gate", np.max(np.abs(product_gap(raw, x, y))), bound)
         yield because("σ(z) stands for |z|", check)
 
     def resolution(self, rng: Generator) -> Checks:
         M, m = self.bounds[-1], 6
-        slip = np.max(np.abs(error(product_net(m, M, factor=1 / 8), *rng.uniform(-M, M, (2, 2000)))))
+        slip = np.max(np.abs(product_gap(product_net(m, M, factor=1 / 8), *rng.uniform(-M, M, (2, 2000)))))
         yield at_most("the factor M²/8 in place of 2M²", slip, 6 * M * M * 2.0 ** (-2 * m - 2))
 
     def plots(self) -> list[Panel]:
         x = np.linspace(-1, 1, 257)
-        gap = 1000 * error(product_net(2, 1.0), *np.meshgrid(x, x))
+        gap = 1000 * product_gap(product_net(2, 1.0), *np.meshgrid(x, x))
         left = Panel("The error of the gate, M = 1, m = 2", "x", "y")
         left.image(gap, (-1, 1, -1, 1), scale="1000 (×̃ - xy)", stretch=False)
         right = Panel("Two thirds of the bound", "layers m of the squares", "sup |×̃ - xy|", log="y")

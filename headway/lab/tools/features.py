@@ -120,3 +120,10 @@ def gaussian_draws(x: np.ndarray, units: np.ndarray, draws: int, rng: np.random.
     means = [np.cos(rng.normal(size=(draws, m, d)) @ x.T).mean(axis=1) for m in units]
     errors = [np.mean((mean - np.exp(-square / 2)) ** 2, axis=1) for mean in means]
     return np.array(errors), float(np.mean((1 + np.exp(-2 * square)) / 2 - np.exp(-square)))
+
+
+def wave(d: int, norm: float, points: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points x of the cube, a random w* of that norm, and cos<w*, x>."""
+    x, w = rng.uniform(-1, 1, (points, d)), rng.normal(size=d)
+    w *= norm / np.linalg.norm(w)
+    return x, w, np.cos(x @ w)

@@ -1,6 +1,7 @@
 """How many linear pieces a net with one input has: counted, bounded, and met on a walk."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -28,3 +29,9 @@ def pieces_met(net: ReluNet, x: np.ndarray) -> int:
         h, derivative = np.maximum(z, 0.0), (derivative @ w.T) * (z > 0)
     last = (derivative @ net.layers[-1][0].T)[:, 0]
     return 1 + int(np.sum(np.abs(np.diff(last)) > 1e-9 * max(1.0, float(np.max(np.abs(last))))))
+
+
+def bounds_are_ordered(widths: tuple[int, ...]) -> bool:
+    """∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, m = Σ m_ℓ, in fractions."""
+    m, L = sum(widths), len(widths)
+    return product_bound(widths) <= (Fraction(m, L) + 1) ** L <= Fraction(2 * m, L) ** L
