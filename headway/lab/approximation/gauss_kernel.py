@@ -7,6 +7,7 @@ from headway.lab.tools.kernels import chebyshev, gaussian, gaussian_features, ga
 SMOOTH = {10: 1.2e-2, 20: 9.6e-5, 30: 1.1e-7}  # largest error for sin 5x by number of nodes, γ = 10, λ = 1e-12
 KINK = {10: 0.127, 20: 0.048, 30: 0.033}  # for |x|
 SINE = sine(5)
+TARGETS: dict[str, Function] = {"sin 5x": SINE, "|x|": np.abs}
 
 
 class GaussKernel(Experiment):
@@ -56,8 +57,8 @@ class GaussKernel(Experiment):
         size = np.sum(gaussian_features(x, 150, self.gamma) ** 2, axis=0)
         self.limit = np.array([size[j:].sum() for j in range(1, 40)])  # the trace of the rest after j features
         yield at_most("eigenvalue j + 1 of a Gram matrix against that rest", self.spectrum[1:], self.limit)
-        sizes, targets = sorted({*self.nodes, 10, 20, 30}), {"sin 5x": SINE, "|x|": np.abs}
-        fits = {name: {n: self.fit_error(f, n) for n in sizes} for name, f in targets.items()}
+        sizes = sorted({*self.nodes, 10, 20, 30})
+        fits = {name: {n: self.fit_error(f, n) for n in sizes} for name, f in TARGETS.items()}
         self.errors = {name: [found[n] for n in self.nodes] for name, found in fits.items()}
         if (self.gamma, self.ridge) == (10.0, 1e-12):
             for name, published in (("sin 5x", SMOOTH), ("|x|", KINK)):

@@ -32,7 +32,8 @@ class InfiniteNet1D(Experiment):
     def measure(self, rng: Generator) -> Checks:
         from scipy.integrate import quad
 
-        whole, self.nodes, self.mse = [], {}, {"sin 6x": [], "x²": []}
+        self.mse: dict[str, list[np.ndarray]] = {"sin 6x": [], "x²": []}
+        whole, self.nodes = [], {}
         for f in (SINE, SQUARE):
             g, zero = f.curve, float(f.slope(np.zeros(1))[0])
             for x in (0.2, 0.5, 1.0):

@@ -6,10 +6,10 @@ from headway.lab.pwl1d import Pwl, constant, l1_distance, pwl1d, sup_distance
 from headway.lab.relu_net import hinges
 
 
-def random_pair(knots: int, end: float, rng: Generator) -> list[Pwl]:
+def random_pair(knots: int, end: float, rng: Generator) -> tuple[Pwl, Pwl]:
     """Two functions, continuous and piecewise linear on [0, end], with normal values at random knots."""
-    places = np.sort(np.hstack([np.zeros((2, 1)), rng.uniform(0, end, (2, knots - 2)), np.full((2, 1), end)]))
-    return [Pwl(t, rng.normal(size=knots), 0.0, 0.0) for t in places]
+    s, t = np.sort(np.hstack([np.zeros((2, 1)), rng.uniform(0, end, (2, knots - 2)), np.full((2, 1), end)]))
+    return Pwl(s, rng.normal(size=knots), 0.0, 0.0), Pwl(t, rng.normal(size=knots), 0.0, 0.0)
 
 
 class NormOrder(Experiment):
@@ -44,7 +44,7 @@ class NormOrder(Experiment):
         yield headline(at_most("∫ |f - g| dμ against sup |f - g|", self.l1, self.sup))
         f, up = pairs[0][0], Pwl(pairs[0][0].knots, pairs[0][0].values + 0.75, 0.0, 0.0)
         yield close("constant difference ¾: L1 is the supremum", l1_distance(f, up), sup_distance(f, up), 1e-12)
-        wide = [random_pair(self.knots, 2, rng) for _ in pairs] + [[f, up]]
+        wide = [random_pair(self.knots, 2, rng) for _ in pairs] + [(f, up)]
         self.wide = np.array([[sup_distance(*p, 0, 2), l1_distance(*p, 0, 2)] for p in wide]).T
         yield at_most("mass 2, length on [0, 2]: L1 against 2 sup", self.wide[1], 2 * self.wide[0], rounding=1e-12)
         self.w = 0.5 ** np.arange(1, self.widths + 1)
@@ -62,7 +62,7 @@ class NormOrder(Experiment):
         left, top = Panel("With mass 1 the average is below", "sup |f - g|", "∫ |f - g| dμ"), [0.0, self.sup.max()]
         for name, l1 in self.l1.items():
             left.points(self.sup, l1, name, size=9)
-        left.points(*self.wide, "mass 2", colour=style.VERMILION, size=9).bound(top, top, "L1 = sup")
+        left.points(self.wide[0], self.wide[1], "mass 2", colour=style.VERMILION, size=9).bound(top, top, "L1 = sup")
         right = Panel("A spike is small on average only", "width w of the spike", "norm", log="xy")
         right.series(self.w, np.ones(self.w.size), "supremum").series(self.w, self.spikes, "L1 norm")
         return [left, right.bound(self.w, self.w / 2, "w/2")]

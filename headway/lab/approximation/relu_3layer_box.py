@@ -75,7 +75,7 @@ class Relu3LayerBox(Experiment):
 
     def plots(self) -> list[Panel]:
         n, d, t = np.array(self.sides), min(2, self.dimensions), np.linspace(0, 1, 240)
-        left = Panel(f"The mean error falls, d = {d}", "boxes per side n", "∫ |f - g|", log="xy")
+        left = Panel("The mean error falls", "boxes per side n", f"∫ |f - g|, d = {d}", log="xy")
         left.bound(n, 2 * RHO[d - 1] / n, "2ε")
         left.series(n, {f"γ/h = {r:g}": e for r, e in zip(self.ramps, self.l1[d][..., 0], strict=True)})
         middle = Panel("The largest one stays", "boxes per side n", "|f - g| / max|g| at vertices", log="xy")

@@ -33,7 +33,7 @@ class PieceCount(Experiment):
         self.depths = 1 + np.arange(self.nets) % self.layers
         shapes = [tuple(rng.integers(1, self.width + 1, L).tolist()) for L in self.depths]
         nets = [random_net([1, *shape, 1], rng) for shape in shapes]
-        self.pieces, self.bound = (np.array(list(map(f, of))) for f, of in ((pieces_of, nets), (product_bound, shapes)))
+        self.pieces, self.bound = np.array([[pieces_of(net), product_bound(net.widths)] for net in nets]).T
         yield headline(at_most(f"pieces of {self.nets} random nets, ∏ (m_ℓ + 1)", self.pieces, self.bound))
         walked = [pieces_met(net, np.linspace(-20, 20, 801)) for net in nets]
         yield at_most("pieces met from -20 to 20 by the chain rule, of all", walked, self.pieces, kind="EXACT")
@@ -81,6 +81,6 @@ class PieceCount(Experiment):
         for L in range(1, self.layers + 1):
             right.points(self.bound[self.depths == L], self.pieces[self.depths == L], f"L = {L}", size=9)
         for name, found in self.saw.items():
-            right.control(*found, name)
+            right.control(found[0], found[1], name)
         ends = [2, max(found[0].max() for found in self.saw.values())]
         return [left, right.bound(ends, ends, "bound")]

@@ -26,7 +26,7 @@ class YarotskyMonomial(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.depths, self.powers = np.arange(3, self.m + 1), np.arange(2, self.k + 1)
         self.delta = product_error(self.depths, M)
-        self.totals = {(name, K): [] for name in SERIES for K in (4, self.k)}
+        self.totals: dict[tuple[str, int], list[float]] = {(name, K): [] for name in SERIES for K in (4, self.k)}
         errors, layers, largest = [], [], []
         for m in self.depths.tolist():
             t, top = chain_knots(ENDS, ENDS, self.k - 1, m)

@@ -49,9 +49,8 @@ def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
     return cost, lines
 
 
-def best_fit(f: Pwl, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Least L1 errors of 1 … `most` lines with jumps, and the ends of the best 16: x and y, one row for each line."""
-    cost, lines = best_lines(f)
+def best_fit(cost: np.ndarray, lines: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From `best_lines`: least L1 errors of 1 … `most` of them with jumps, and the ends of the best 16, x and y, in rows."""
     errors, ends = best_by_pieces(cost, most)
     start, stop = np.array(ends[:-1]), np.array(ends[1:])
     a, b = lines[start % 4, stop - start].T
