@@ -58,8 +58,8 @@ class DeepNarrow(Experiment):
         yield close("‖x‖² by tangents: error at the corners is d/(4m²)", found, tangent)
         yield at_most("at 500 random points, over that at the corners", inside, 1.0)
         functions = [pwl1d(random_net([1, *[1] * int(rng.integers(1, 9)), 1], rng)) for _ in range(self.nets)]
-        turning = [bool(np.any(f.slopes > 0) and np.any(f.slopes < 0)) for f in functions]
-        yield equal("nets of width 1 that are not monotone", turning, False)
+        rises = [np.append(np.diff(f.values), [f.left, f.right]) for f in functions]
+        yield equal("nets of width 1 that are not monotone", [min(r) < -1e-12 and max(r) > 1e-12 for r in rises], False)
         away = [np.max(np.abs(f(THREE) - np.abs(THREE - 0.5))) for f in functions]
         yield at_least("nets of width 1: distance to |x - ½|", away, 0.25)
         self.monotone = [f for f in functions if np.ptp(f(THREE)) > 0.1][:3]
