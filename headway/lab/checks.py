@@ -72,8 +72,9 @@ def plain(value: Any) -> Value:
 
 
 def equal(name: str, measured: Any, expected: Any) -> Check:
-    """The same: integers, booleans, fractions, text; of arrays and lists the number of entries that differ is shown."""
-    measured = np.array(measured) if isinstance(measured, list) else measured
+    """The same: integers, booleans, fractions, text. Of an array (or a list beside an array or a number) those that differ are counted."""
+    if isinstance(measured, list) and not isinstance(expected, list):
+        measured = np.array(measured)
     if isinstance(measured, np.ndarray) and measured.ndim:
         same = np.shape(expected) in ((), measured.shape)
         wrong = int(np.sum(measured != np.asarray(expected))) if same else measured.size

@@ -123,7 +123,8 @@ def test_rows_compare_as_they_say() -> None:
     assert equal("i", np.int64(8), 8).measured == 8 and not equal("i", 8, 9).holds and equal("b", np.bool_(True), True).holds
     assert equal("a", np.arange(3), np.arange(3)).holds and equal("a", np.array([1, 2]), np.array([1, 3])).measured == 1
     assert not equal("shape", np.arange(3), np.arange(4)).holds
-    assert equal("list", [1, 1], 1).holds and equal("list", [1, 2], 1).measured == 1 and not equal("list", [1, 2], [1, 2, 3]).holds
+    assert equal("list", [1, 1], 1).holds and equal("list", [1, 2], 1).measured == 1 and not equal("list", [1, 2], np.arange(3)).holds
+    assert equal("lists", [1, 2], [1, 2]).measured == "[1, 2]" and not equal("lists", [1, 2], [1, 3]).holds
     assert close("c", 1 + 9e-11, 1.0).holds and not close("c", 1 + 2e-10, 1.0).holds
     assert close("scale", 1e6 + 5e-5, 1e6).holds and not close("scale", 1e6 + 2e-4, 1e6).holds
     worst = at_most("arrays", [1.0, 2.0, 3.0], [2.0, 2.5, 9.0])

@@ -54,7 +54,7 @@ class Relu3LayerBox(Experiment):
         cases = [(middles(k, d), k, d, 0.1 / k) for k, d in product((2, 4), dims)]
         units = [[separate(*case).nodes, shared(*case).nodes] for case in cases]
         wanted = [[k**d * (4 * d + 1), k**d + 4 * d * k] for _, k, d, _ in cases]
-        yield equal("units are N(4d + 1), and N + 4dn when shared, n = 2, 4", units, wanted)
+        yield equal("units are N(4d + 1), and N + 4dn when shared, n = 2, 4", np.array(units), wanted)
         if self.dimensions > 1 and 0.01 in self.ramps:
             mean, error = self.l1[2][self.ramps.index(0.01)].T
             found = dict(zip(self.sides, mean, strict=True))

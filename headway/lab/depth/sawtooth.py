@@ -48,7 +48,7 @@ class Sawtooth(Experiment):
         yield equal("the net of 2p units is Δ^p on [-1, 2] from p = 2 on", [net.at(x) for net in short[1:few]], values[1:])
         yield equal("one hidden layer is Δ^p on [-1, 2]", [net.at(x) for net in flat], values)
         bends = [f.knots.size for f in simple[:few]]
-        yield equal("its 2^p + 1 units are as many as Δ^p has bends on the line", [net.nodes for net in flat], bends)
+        yield equal("its 2^p + 1 units are as many as Δ^p has bends on the line", [net.nodes for net in flat], np.array(bends))
         pieces = [pwl1d(random_net([1, n, 1], rng)).pieces() for n in range(1, 41)]
         yield at_most("pieces of one random hidden layer of n units, n + 1", pieces, np.arange(2, 42), kind="EXACT")
 

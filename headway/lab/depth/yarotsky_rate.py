@@ -52,8 +52,8 @@ class YarotskyRate(Experiment):
         off = {f"d = {d}, n = {n}": abs(fit * math.log(4) / (d + n - 2) - 1) for (d, n), fit in fits.items()}
         yield at_most("depth in ln(1/ε): slope off (d + n - 2)/ln 4", off, 0.05, kind="RATE")
         yield equal("d = n = 1: depth at every ε", self.depth[1, 1], 2)
-        counted = [TaylorNet(d, n, 1, 5).size.weights for d, n in CASES]
-        yield equal("N = 1, m = 5: weights counted and built", counted, [built_weights(d, n, 5) for d, n in CASES])
+        counted, built = zip(*[(TaylorNet(d, n, 1, 5).size.weights, built_weights(d, n, 5)) for d, n in CASES], strict=True)
+        yield equal("N = 1, m = 5: weights counted and built", np.array(counted), built)
 
     def control(self, rng: Generator) -> Checks:
         log, name = np.log(1 / self.epsilon), "d = 1, n = 2: weights / ln(1/ε) from 10^-1 on"
