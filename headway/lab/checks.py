@@ -72,9 +72,11 @@ def plain(value: Any) -> Value:
 
 
 def equal(name: str, measured: Any, expected: Any) -> Check:
-    """The same: integers, booleans, fractions, text; of arrays the number of entries that differ is shown."""
+    """The same: integers, booleans, fractions, text. Of an array (or a list beside an array or a number) those that differ are counted."""
+    if isinstance(measured, list) and not isinstance(expected, list):
+        measured = np.array(measured)
     if isinstance(measured, np.ndarray) and measured.ndim:
-        same = np.shape(measured) == np.shape(expected)
+        same = np.shape(expected) in ((), measured.shape)
         wrong = int(np.sum(measured != np.asarray(expected))) if same else measured.size
         return Check(name, "EXACT", wrong, "=", 0, wrong == 0, note=f"entries that differ, of {measured.size}")
     return Check(name, "EXACT", plain(measured), "=", plain(expected), bool(measured == expected))

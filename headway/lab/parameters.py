@@ -4,7 +4,7 @@
     rho = param(7.0, "the Lipschitz constant ρ of every target", least=2.1, most=1000)
 
 A value outside of its range, an empty tuple or one that repeats a value gets one sentence, made here. `self.rho` is then the
-number itself. `small` is the value in the test suite, `full` that of `--full`.
+number itself; a tuple is sorted, rising or falling like its default. `small` is the value in the test suite, `full` that of `--full`.
 """
 
 import math
@@ -48,7 +48,7 @@ class Parameter:
         found = tuple(self._number(name, item) for item in items)
         if len(set(found)) < len(found):
             raise ConfigError(f"`{name}` has a value twice: {', '.join(map(str, found))}")
-        return found
+        return tuple(sorted(found, reverse=self.default[0] > self.default[-1]))  # rising or falling, as the default
 
     def _number(self, name: str, value: Any) -> Any:
         if self.kind is float and type(value) is int:

@@ -59,6 +59,10 @@ class Pwl:
         return int(np.sum(signs[1:] != signs[:-1]))
 
 
+def constant(value: float) -> Pwl:
+    return Pwl(np.zeros(1), np.full(1, float(value)), 0.0, 0.0)
+
+
 def pwl1d(net: ReluNet, output: int = 0) -> Pwl:
     """The function of a net with one input, with every place where any unit bends as a knot (see `simplified` and `pieces`)."""
     if net.inputs != 1:

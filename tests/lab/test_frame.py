@@ -123,6 +123,8 @@ def test_rows_compare_as_they_say() -> None:
     assert equal("i", np.int64(8), 8).measured == 8 and not equal("i", 8, 9).holds and equal("b", np.bool_(True), True).holds
     assert equal("a", np.arange(3), np.arange(3)).holds and equal("a", np.array([1, 2]), np.array([1, 3])).measured == 1
     assert not equal("shape", np.arange(3), np.arange(4)).holds
+    assert equal("list", [1, 1], 1).holds and equal("list", [1, 2], 1).measured == 1 and not equal("list", [1, 2], np.arange(3)).holds
+    assert equal("lists", [1, 2], [1, 2]).measured == "[1, 2]" and not equal("lists", [1, 2], [1, 3]).holds
     assert close("c", 1 + 9e-11, 1.0).holds and not close("c", 1 + 2e-10, 1.0).holds
     assert close("scale", 1e6 + 5e-5, 1e6).holds and not close("scale", 1e6 + 2e-4, 1e6).holds
     worst = at_most("arrays", [1.0, 2.0, 3.0], [2.0, 2.5, 9.0])
@@ -279,7 +281,7 @@ def test_parameters_are_checked_by_name_type_and_range() -> None:
         headway.lab.run("threshold-1d", seed=-1)
     with pytest.raises(UnknownName, match="unknown experiment `treshold-1d`\nHint: did you mean `threshold-1d`?"):
         headway.lab.run("treshold-1d")
-    result = headway.lab.run("Threshold_1D", epsilons=np.array([0.5, 0.25]), knots=np.int64(5))
+    result = headway.lab.run("Threshold_1D", epsilons=np.array([0.25, 0.5]), knots=np.int64(5))
     assert result.config == {"epsilons": (0.5, 0.25), "rho": 7.0, "knots": 5} and result.ok
     assert "<table" in result._repr_html_() and "<svg" in result._repr_html_() and "threshold-1d" in str(result)
 

@@ -6,7 +6,8 @@ import torch
 from headway.lab.relu_net import random_net
 from headway.lab.tools.bits import cube
 from headway.lab.tools.circuits import Gate, by_logic, by_thresholds, jacobian, random_circuit, to_network
-from headway.lab.tools.parity import blocks, dnf, nand_tree, prime_implicants, threshold_pair
+from headway.lab.tools.parity import blocks, correlation, dnf, nand_tree, prime_implicants, threshold_pair
+from headway.lab.tools.sum_products import deep, expand, flat
 
 
 def test_every_gate_is_the_operator_of_python() -> None:
@@ -49,3 +50,16 @@ def test_the_forms_of_parity_are_the_exclusive_or_of_numpy() -> None:
     truth = np.bitwise_xor.reduce(x, axis=1)
     for values in (dnf(7)(x), blocks(7)(x), nand_tree(x)[0], threshold_pair(x)[0]):
         assert np.array_equal(values, truth)
+
+
+def test_the_correlation_of_a_term_with_parity() -> None:
+    """A term of all n bits is true at one row: E (-1)^{term + parity} is ±2 / 2^n; a shorter one does not correlate."""
+    assert abs(correlation(cube(3), 3, np.random.default_rng(0))) == 0.25 and correlation(cube(3), 2, np.random.default_rng(0)) == 0
+
+
+def test_a_sum_product_network_and_its_polynomial() -> None:
+    assert expand(4) == {frozenset([0, 1]): 1, frozenset([2, 3]): 1}
+    x = np.random.default_rng(1).integers(-3, 4, (20, 16))
+    p = x[:, 0::2] * x[:, 1::2]
+    by_hand = (p[:, 0] + p[:, 1]) * (p[:, 2] + p[:, 3]) + (p[:, 4] + p[:, 5]) * (p[:, 6] + p[:, 7])
+    assert np.array_equal(deep(x)[-1][:, 0], by_hand) and np.array_equal(flat(expand(16), x), by_hand)

@@ -5,7 +5,7 @@ from scipy.interpolate import LinearNDInterpolator, RegularGridInterpolator
 from scipy.spatial import Delaunay
 
 from headway.lab.tools.freudenthal import interpolant_net, interpolate, least, multilinear, tabulate
-from headway.lab.tools.function_tree import KINDS, approximate, root, tree_errors, tree_net, tree_tables
+from headway.lab.tools.function_tree import KINDS, approximate, root, ternary, tree_errors, tree_net, tree_tables
 
 RNG = np.random.default_rng(0)
 
@@ -47,3 +47,10 @@ def test_a_tree_and_its_net() -> None:
 
 def test_parameters_of_a_tree() -> None:
     assert [tree_errors(n, 8, RNG.random((10, n)))[0] for n in (2, 4, 16)] == [81, 3 * 81, 15 * 81]
+
+
+def test_a_ternary_tree_and_its_interpolants() -> None:
+    x = np.random.default_rng(5).random((40, 9))
+    inner = 0.5 + 0.5 * np.sin(x.reshape(40, 3, 3) @ [1, 2, -1])
+    assert np.allclose(ternary(x), 0.5 + 0.5 * np.sin(inner @ [1, 2, -1]))
+    assert 1e-6 < np.max(np.abs(ternary(x, 16) - ternary(x))) < 0.02

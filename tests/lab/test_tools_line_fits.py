@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from headway.lab.pwl1d import l1_distance, pwl1d
+from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.adam_fits import adam_fits, bent_net
-from headway.lab.tools.line_fits import GRID, best_by_pieces, best_lines, best_uniform_line
+from headway.lab.tools.line_fits import (
+    GRID,
+    best_at_random_knots,
+    best_by_pieces,
+    best_fit,
+    best_lines,
+    best_uniform_line,
+)
 from headway.lab.tools.tents import teeth
 
 
@@ -37,7 +44,17 @@ def test_lines_of_the_grid_follow_a_tooth_and_no_more() -> None:
     cost, lines = best_lines(f)
     assert cost[0, 2] < 1e-9 and np.allclose(lines[0, 2], [0, 64])  # the rising side is a line
     assert cost[0, 4] > 0.1 * 4 / GRID and np.all(cost <= np.arange(GRID + 1) * 0.25 / GRID + 1e-15)
-    assert np.isclose(best_by_pieces(cost, 16)[0][15], 0.1914, atol=5e-4)
+    errors, x, y = best_fit(cost, lines, 16)
+    fits = [Pwl(s, v, 0.0, 0.0) for s, v in zip(x, y, strict=True)]
+    assert np.isclose(errors[15], 0.1914, atol=5e-4) and x[0, 0] == 0 and x[-1, 1] == 1 and np.array_equal(x[1:, 0], x[:-1, 1])
+    assert np.isclose(sum(l1_distance(f, g, *s) for g, s in zip(fits, x, strict=True)), errors[15])
+
+
+def test_the_best_pieces_at_random_knots_are_found_in_the_span_of_their_hinges() -> None:
+    """A function with a bend at one of the knots is met exactly, a parabola never better than by h²/8."""
+    t = np.sort(np.random.default_rng(3).random(4))
+    assert best_at_random_knots(lambda x: np.abs(x - t[2]), 5, np.random.default_rng(3)) < 1e-9
+    assert best_at_random_knots(np.square, 5, np.random.default_rng(3)) >= 1 / (8 * 25)
 
 
 def test_training_is_that_of_a_torch_module() -> None:

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from headway.lab.pwl1d import Pwl, pwl1d
-from headway.lab.relu_net import random_net
+from headway.lab.relu_net import deepen, hinges, random_net, scale
 from headway.lab.tools.gates import absolute, product_error, product_net, shallow_square, square_net, sup_to_square
-from headway.lab.tools.pieces import pieces_met, pieces_of, product_bound
+from headway.lab.tools.pieces import pieces_by_slopes, pieces_met, pieces_of, product_bound
 from headway.lab.tools.tents import TENT_ON_UNIT, low_tent, shallow_teeth, some_teeth, teeth
 
 X = np.random.default_rng(0).random(500)
@@ -41,6 +41,16 @@ def test_pieces_are_the_slopes_that_torch_finds() -> None:
         (slopes,) = torch.autograd.grad((h @ torch.tensor(net.layers[-1][0]).T).sum(), at)
         changes = 1 + int((slopes.diff(dim=0).abs() > 1e-9).sum())
         assert changes == pieces_met(net, x) <= pieces_of(net) <= product_bound(net.widths)
+
+
+def test_a_piece_too_short_for_differences_is_not_counted_twice() -> None:
+    """1 + (x)_+ - 1e-8 with an identity layer: it passes 0 before 1 is added, so units bend at 0 and 1e-8, the function at 0."""
+    net = scale(deepen(hinges([0.0], [1.0], shift=-1e-8), 3), 1.0, 1.0)
+    assert pwl1d(net).knots.size == 2 and pieces_by_slopes(net) == 2
+    rng = np.random.default_rng(4)
+    for widths in ([1, 4, 3, 1], [1, 3, 3, 3, 1]):
+        net = random_net(widths, rng)
+        assert pieces_by_slopes(net) == pieces_of(net)
 
 
 def test_squares_interpolate() -> None:

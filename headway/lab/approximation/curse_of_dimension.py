@@ -1,7 +1,6 @@
-from itertools import combinations, product
-
-from headway.lab.checks import at_least, at_most, because, equal, headline, slope
-from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope,
+)
 from headway.lab.tools.lipschitz import SIDES, cell_error, centres, ring, tents
 from headway.lab.tools.programs import minimax
 
@@ -31,65 +30,48 @@ class CurseOfDimension(Experiment):
     """
 
     dimensions = param(6, "d = 1 … dimensions for the rate", least=1, most=6, small=3)
-    functions = param(
-        8, "random Lipschitz functions (sines of a distance), of which the worst counts", least=4, most=40
-    )
-    features = param(
-        (2, 8, 24, 32), "M, dimensions of the linear spaces; the grid has 36 cells", least=1, most=35, small=(2, 24)
-    )
+    functions = param(8, "random functions (sines of a distance), of which the worst counts", least=4, most=40)
+    features = param((2, 8, 24, 32), "M, dimensions of spaces; the grid has 36 cells", least=1, most=35, small=(2, 24))
     epsilon = param(0.1, "accuracy of the right panel", least=0.01, most=0.49)
     cost = "M"
 
     def measure(self, rng: Generator) -> Checks:
-        axes = range(1, self.dimensions + 1)
-        self.N = {d: np.array(SIDES[d], dtype=float) ** d for d in axes}
-        self.drawn = {d: [ring(d, rng) for _ in range(self.functions)] for d in axes}
-        self.errors = {d: np.array([max(cell_error(*f, n) for f in self.drawn[d]) for n in SIDES[d]]) for d in axes}
-        halves = [0.5 / np.array(SIDES[d]) for d in axes]
-        yield headline(
-            at_most("sup |g - h| of N cells against N^(-1/d)/2", {f"d = {d}": self.errors[d] for d in axes}, halves)
-        )
-        for d in axes:
+        dims = range(1, self.dimensions + 1)
+        self.N = {d: np.array(SIDES[d], dtype=float) ** d for d in dims}
+        self.drawn = {d: [ring(d, rng) for _ in range(self.functions)] for d in dims}
+        self.errors = {d: np.array([max(cell_error(*f, n) for f in self.drawn[d]) for n in SIDES[d]]) for d in dims}
+        named, halves = {f"d = {d}": self.errors[d] for d in dims}, [0.5 / np.array(SIDES[d]) for d in dims]
+        yield headline(at_most("sup |g - h| of N cells against N^(-1/d)/2", named, halves))
+        for d in dims:
             yield slope(f"d = {d}: error in N", self.N[d], self.errors[d], -1 / d, 0.15 / d)
-        fits, quotients = {}, {}
-        for (d, n), kind in product(((1, 36), (2, 6)), ("cosines", "ReLUs")):
-            middle, best = centres(n, d), []
-            for M in self.features:
-                A = space(kind, M, middle, rng)
-                z = np.linalg.svd(A.T)[2][-1]  # orthogonal to every feature
-                best.append(minimax(A, np.where(z >= 0, 1.0, -1.0) / (2 * n))[0] * 2 * n)
-            fits[f"d = {d}, {kind}"] = best
-            s, x, y = rng.choice([-1.0, 1.0], (20, n**d)), rng.random((400, d)), rng.random((400, d))
-            gap = np.abs(tents(s, middle, 1 / n, x) - tents(s, middle, 1 / n, y))
-            quotients[f"d = {d}, {kind}"] = np.max(gap / np.max(np.abs(x - y), axis=1)[:, None])
+        fits, slopes, heights = {}, {}, []
+        for d, n in ((1, 36), (2, 6)):
+            middle, name = centres(n, d), f"d = {d}"
+            for kind in ("cosines", "ReLUs"):
+                spaces = [space(kind, M, middle, rng) for M in self.features]
+                normals = [np.linalg.svd(A.T)[2][-1] for A in spaces]  # z, orthogonal to every feature
+                signs = [np.where(z >= 0, 1.0, -1.0) for z in normals]
+                fits[f"{name}, {kind}"] = [minimax(A, s)[0] for A, s in zip(spaces, signs, strict=True)]
+            s, (x, y) = rng.choice([-1.0, 1.0], (20, n**d)), rng.random((2, 400, d))
+            rise = np.abs(tents(s, middle, 1 / n, x) - tents(s, middle, 1 / n, y))
+            slopes[name] = np.max(rise / np.max(np.abs(x - y), axis=1)[:, None])
+            heights.append(tents(s, middle, 1 / n, middle).T * 2 * n - s)
         yield at_least("M < N = 36: error of the best fit (LP) over h/2", fits, 1.0, rounding=1e-7)
-        yield at_most("slopes of 20 of the 2^N functions between 400 pairs of points", quotients, 1.0, rounding=1e-9)
-        middle = centres(2, 3)
-        values = tents(np.array(list(product([-1.0, 1.0], repeat=8))), middle, 0.5, middle)
-        gaps = np.array([np.max(np.abs(values[:, a] - values[:, b])) for a, b in combinations(range(256), 2)])
-        yield equal("d = 3, N = 8: distances of all 32640 pairs are h = ½", gaps, np.full(gaps.size, 0.5))
+        yield close("20 of the 2^N functions at the centres: ±h/2", heights, 0.0)
+        yield at_most("their slopes between 400 pairs of points", slopes, 1.0, rounding=1e-9)
 
     def control(self, rng: Generator) -> Checks:
-        d = self.dimensions
-        steep = max(cell_error(*f, SIDES[d][-1], steep=3.0) for f in self.drawn[d])
-        yield because(
-            "g is 3-Lipschitz", at_most(f"d = {d}: sup |g - h| against N^(-1/d)/2", steep, 0.5 / SIDES[d][-1])
-        )
-        A, signs = space("cosines", 36, centres(6, 2), rng), rng.choice([-1.0, 1.0], 36)
-        yield because(
-            "M = N", at_least("36 cosines: error of the best fit over h/2", minimax(A, signs / 12)[0] * 12, 1.0)
-        )
+        d, n = self.dimensions, SIDES[self.dimensions][-1]
+        steep = max(cell_error(*f, n, steep=3.0) for f in self.drawn[d])
+        yield because("g is 3-Lipschitz", at_most(f"d = {d}: sup |g - h| against N^(-1/d)/2", steep, 0.5 / n))
+        error = minimax(space("cosines", 36, centres(6, 2), rng), rng.choice([-1.0, 1.0], 36))[0]
+        yield because("M = N", at_least("36 cosines: error of the best fit over h/2", error, 1.0))
 
     def plots(self) -> list[Panel]:
-        d = np.array(list(self.errors))
-        left = Panel("The more variables, the slower", "cells N", "sup |g - h|", log="xy")
+        d, cells = np.array(list(self.errors)), math.ceil(1 / (2 * self.epsilon) - 1e-9)  # for each side: h/2 <= ε
+        left = Panel("The more variables, the slower", "cells N", "sup |g - h| (dashed: bound)", log="xy")
         for k, errors in self.errors.items():
             left.series(self.N[k], errors, f"d = {k}").bound(self.N[k], 0.5 / np.array(SIDES[k]))
-        cells = math.ceil(1 / (2 * self.epsilon) - 1e-9)  # for each side: with h/2 <= ε
         right = Panel(f"What ε = {self.epsilon:g} costs", "dimension d", "parameters", log="y")
-        return [
-            left,
-            right.series(d, float(cells) ** d, "cells suffice").bound(
-                d, float(cells - 1) ** d, "too few for any space"
-            ),
-        ]
+        right.series(d, float(cells) ** d, "cells suffice")
+        return [left, right.bound(d, float(cells - 1) ** d, "too few for any space")]

@@ -1,35 +1,12 @@
-from headway.lab.checks import at_least, at_most, because, close, equal, headline
-from headway.lab.kit import Checks, Experiment, Generator, Panel, np, param
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
+)
 from headway.lab.pwl1d import pwl1d
-from headway.lab.relu_net import ReluNet, add, hinges, random_net
+from headway.lab.relu_net import add, hinges, random_net
+from headway.lab.tools.maximum_net import lattice, maximum, tangent_error, tangents
 
 SIZES = {1: (2, 4, 8, 16, 32), 2: (2, 3, 4, 6, 8), 3: (2, 3, 4, 5)}  # tangents per axis, by d
 THREE = np.array([0.0, 0.5, 1.0])  # where a monotone function is ¼ away from |x - ½|
-
-
-def maximum(a: np.ndarray, b: np.ndarray) -> ReluNet:
-    """max_k (a_k·x + b_k) on [0, 1]^d: d channels hold x, one holds u_k = relu(M_{k-1} - ℓ_k), and M_k = ℓ_k + u_k."""
-    N, d = a.shape
-    keep = np.hstack([np.eye(d), np.zeros((d, 1))])
-    layers = [(np.vstack([np.eye(d), a[0] - a[1]]), np.append(np.zeros(d), b[0] - b[1]))]
-    for k in range(2, N):
-        layers.append((np.vstack([keep, np.append(a[k - 1] - a[k], 1.0)]), np.append(np.zeros(d), b[k - 1] - b[k])))
-    return ReluNet((*layers, (np.append(a[-1], 1.0)[None], b[-1:])))
-
-
-def lattice(d: int, points: np.ndarray) -> np.ndarray:
-    return np.stack(np.meshgrid(*[points] * d, indexing="ij"), axis=-1).reshape(-1, d)
-
-
-def tangents(d: int, m: int) -> ReluNet:
-    """The maximum of the tangent planes 2c·x - ‖c‖² of ‖x‖² at the m^d middles c of a grid."""
-    c = lattice(d, (np.arange(m) + 0.5) / m)
-    return maximum(2 * c, -np.sum(c**2, axis=1))
-
-
-def gap(net: ReluNet, x: np.ndarray) -> float:
-    """The largest difference to ‖x‖² at points x."""
-    return float(np.max(np.abs(np.sum(x**2, axis=1) - net(x)[:, 0])))
 
 
 class DeepNarrow(Experiment):
@@ -53,46 +30,46 @@ class DeepNarrow(Experiment):
     points = param(10000, "random points of the cube", least=100, most=100_000, small=1000)
     nets = param(200, "random nets of width 1", least=50, most=2000, small=50)
 
+    def planes_in(self, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
+        return rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes)
+
     def measure(self, rng: Generator) -> Checks:
-        gaps, both, widths, depths = [], [], [], []
+        gaps, both, widths = [], [], []
         for d in self.dimensions:
-            x = rng.random((self.points, d))
-            planes = [(rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes)) for _ in range(2)]
+            x, planes = rng.random((self.points, d)), [self.planes_in(d, rng) for _ in range(2)]
             f, g = (maximum(a, b) for a, b in planes)
             exact = [np.max(x @ a.T + b, axis=1) for a, b in planes]
             gaps.append(np.max(np.abs(f(x)[:, 0] - exact[0])))
             both.append(np.max(np.abs(add(f, g, coefficients=[1, -1])(x)[:, 0] - (exact[0] - exact[1]))))
             widths.append(np.array(f.widths) - d)
-            depths.append(f.depth)
-        zeros = np.zeros(len(self.dimensions))
-        yield headline(close(f"net minus maximum of {self.planes} planes", gaps, zeros))
-        yield equal("every width is d + 1", np.array(widths), np.ones((zeros.size, self.planes - 1), dtype=int))
-        yield equal("the depth is the number of planes", np.array(depths), np.full(zeros.size, self.planes))
-        yield close("difference of two maxima, not convex", both, zeros)
-        self.depths, self.errors, inside = {}, {}, {}
+        yield headline(close(f"net minus maximum of {self.planes} planes", gaps, 0.0))
+        yield equal(f"depth {self.planes}: each of {self.planes - 1} widths minus d is 1", widths, 1)
+        yield equal("hidden layers are one fewer than planes", [len(w) for w in widths], self.planes - 1)
+        yield close("difference of two maxima, not convex", both, 0.0)
+        nets = {d: [tangents(d, m) for m in sizes] for d, sizes in SIZES.items()}
+        self.depths = {d: np.array([net.depth for net in made]) for d, made in nets.items()}
+        self.errors, inside = {}, {}
         for d, sizes in SIZES.items():
-            nets, x = [tangents(d, m) for m in sizes], rng.random((500, d))
             corners = [lattice(d, np.arange(m + 1) / m) for m in sizes]
-            self.depths[d] = np.array([net.depth for net in nets])
-            self.errors[d] = np.array([gap(net, c) for net, c in zip(nets, corners, strict=True)])
-            inside[f"d = {d}"] = gap(nets[-1], x) / self.errors[d][-1]
+            self.errors[d] = np.array([tangent_error(net, x) for net, x in zip(nets[d], corners, strict=True)])
+            inside[f"d = {d}"] = tangent_error(nets[d][-1], rng.random((500, d))) / self.errors[d][-1]
         tangent = np.concatenate([d / (4 * np.array(m) ** 2.0) for d, m in SIZES.items()])
         found = np.concatenate(list(self.errors.values()))
         yield close("‖x‖² by tangents: error at the corners is d/(4m²)", found, tangent)
         yield at_most("at 500 random points, over that at the corners", inside, 1.0)
         functions = [pwl1d(random_net([1, *[1] * int(rng.integers(1, 9)), 1], rng)) for _ in range(self.nets)]
-        turning = sum(bool(np.any(f.slopes > 0) and np.any(f.slopes < 0)) for f in functions)
-        yield equal(f"of {self.nets} nets of width 1, those not monotone", turning, 0)
+        rises = [np.append(np.diff(f.values), [f.left, f.right]) for f in functions]
+        yield equal("nets of width 1 that are not monotone", [min(r) < -1e-12 and max(r) > 1e-12 for r in rises], False)
         away = [np.max(np.abs(f(THREE) - np.abs(THREE - 0.5))) for f in functions]
         yield at_least("nets of width 1: distance to |x - ½|", away, 0.25)
         self.monotone = [f for f in functions if np.ptp(f(THREE)) > 0.1][:3]
 
     def control(self, rng: Generator) -> Checks:
         d = self.dimensions[-1]
-        a, b, x = rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes), rng.uniform(-1, 1, (1000, d))
+        (a, b), x = self.planes_in(d, rng), rng.uniform(-1, 1, (1000, d))
         check = close(f"net and maximum on [-1, 1]^d, d = {d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
         yield because("x may be negative, and relu(x) is not x", check)
-        away = float(np.max(np.abs(pwl1d(hinges([0, 0.5], [-1, 2], shift=0.5))(THREE) - [0.5, 0, 0.5])))
+        away = np.max(np.abs(hinges([0, 0.5], [-1, 2], shift=0.5).at(THREE) - [0.5, 0, 0.5]))
         yield because("the width is 2", at_least("distance to |x - ½|", away, 0.25))
 
     def plots(self) -> list[Panel]:

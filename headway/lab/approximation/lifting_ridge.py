@@ -1,19 +1,13 @@
 from functools import partial
 
 from headway.lab.certified import certified_sup
-from headway.lab.checks import at_most, because, close, equal, headline
-from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
-from headway.lab.pwl1d import Pwl
-from headway.lab.tools.curves import power
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param,
+)
 from headway.lab.tools.multiindex import exponents, monomials
-from headway.lab.tools.ridge_powers import coefficients, directions, gap, knots, ridge_net
+from headway.lab.tools.ridge_powers import coefficients, directions, gap, ridge_net
 
 CERTAIN = 0.05  # accuracy of the certified suprema
-
-
-def curvature(k: int, T: float) -> float:
-    """max |(t^k)''| on [-T, T]."""
-    return k * (k - 1) * T ** (k - 2)
 
 
 class LiftingRidge(Experiment):
@@ -42,59 +36,50 @@ class LiftingRidge(Experiment):
     cost = "M"
 
     def measure(self, rng: Generator) -> Checks:
-        M, gaps, ranks, sizes, nodes = np.array(self.knots), [], [], [], []
-        line, self.exact, self.found, self.bounds = {}, {}, {}, {}
+        M, powers, ranks, units = np.array(self.knots), [], [], []
+        self.exact, self.found, self.bounds = {}, {}, {}
         for n, k in [(n, k) for n in self.variables for k in range(2, self.degree + 1)]:
             x, w, name = rng.uniform(-1, 1, (self.points, n)), directions(n, k, rng), f"n = {n}, k = {k}"
-            A, p, T, h = coefficients(w, k), rng.normal(size=len(w)), math.sqrt(n), 2 * math.sqrt(n) / (M - 1)
-            values, curved = monomials(x, exponents(n, k)) @ p, curvature(k, T)
-            c = np.linalg.solve(A, p)
-            gaps.append(np.max(np.abs((x @ w.T) ** k @ c - values)))
-            ranks.append(np.linalg.matrix_rank(A, tol=1e-12))
-            sizes.append(math.comb(n + k - 1, k))
+            A, p, h = coefficients(w, k), rng.normal(size=len(w)), 2 * math.sqrt(n) / (M - 1)
+            c, values, bend = np.linalg.solve(A, p), monomials(x, exponents(n, k)) @ p, k * (k - 1) * n ** (k / 2 - 1)
             net = ridge_net(w, c, k, self.knots[0])
-            nodes.append([net.nodes, len(w) * (self.knots[0] - 1)])
-            gaps.append(np.max(np.abs(net(x)[:, 0] + gap(w, c, k, self.knots[0], x) - values)))
-            pieces = [Pwl(t, t**k, 0.0, 0.0) for t in (knots(n, m) for m in self.knots)]
-            line[name] = [power(k).sup_error(f, -T, T) for f in pieces] / (h**2 / 8 * curved)
-            self.bounds[name] = np.abs(c).sum() * h**2 / 8 * curved
-            self.found[name] = [np.max(np.abs(gap(w, c, k, m, x))) for m in self.knots]
+            powers += [(x @ w.T) ** k @ c - values, net(x)[:, 0] + gap(w, c, k, self.knots[0], x) - values]
+            ranks.append(np.linalg.matrix_rank(A, tol=1e-12) - math.comb(n + k - 1, k))
+            units.append(net.nodes - len(w) * (self.knots[0] - 1))
+            gaps = [partial(gap, w, c, k, m) for m in self.knots]
+            self.bounds[name] = np.abs(c).sum() * h**2 / 8 * bend
+            self.found[name] = [np.max(np.abs(d(x))) for d in gaps]
             if n == 2:  # the slope of an interpolant is off by at most h/2 max |(t^k)''|
-                lip = h / 2 * curved * (np.abs(c) @ np.abs(w).sum(axis=1))
-                gaps_of = zip([partial(gap, w, c, k, m) for m in self.knots], lip, strict=True)
-                self.exact[name] = [certified_sup(d, s, [-1, -1], [1, 1], CERTAIN).high for d, s in gaps_of]
-        yield close("p is a sum of ridge powers; the net is p minus the gaps", gaps, np.zeros(len(gaps)), 1e-9)
-        yield equal("rank for generic directions is binomial(n+k-1, k)", np.array(ranks), np.array(sizes))
-        yield equal("units are N (M - 1)", np.array(nodes)[:, 0], np.array(nodes)[:, 1])
-        yield at_most("one interpolant of t^k: sup error over its bound", line, 1.0, rounding=1e-9)
+                lip = h / 2 * bend * (np.abs(c) @ np.abs(w).sum(axis=1))
+                sups = [certified_sup(d, s, [-1, -1], [1, 1], CERTAIN) for d, s in zip(gaps, lip, strict=True)]
+                self.exact[name] = [sup.high for sup in sups]
+        yield close("p is a sum of ridge powers; the net is p minus the gaps", powers, 0.0, 1e-9)
+        yield equal("rank for generic directions minus binomial(n+k-1, k)", ranks, 0)
+        yield equal("units minus N (M - 1)", units, 0)
         if self.exact:
-            limits = [self.bounds[name] for name in self.exact]
             name = f"sup |p - net| on [-1, 1]², certified to {CERTAIN:.0%}"
-            yield headline(at_most(name, self.exact, limits, rounding=CERTAIN))
+            yield headline(at_most(name, self.exact, [self.bounds[n] for n in self.exact], rounding=CERTAIN))
         check = at_most(f"|p - net| at {self.points} points", self.found, self.bounds)
         yield check if self.exact else headline(check)
 
     def control(self, rng: Generator) -> Checks:
         n, k = self.variables[-1], self.degree
         w = directions(n, k, rng)
-        w[1] = w[0]
-        check = equal(f"rank, n = {n}, k = {k}", int(np.linalg.matrix_rank(coefficients(w, k), tol=1e-12)), len(w))
-        yield because("one direction is repeated", check)
-        A, p = coefficients(directions(n, k, rng)[:-1], k), rng.normal(size=len(w))
+        A, p = coefficients(w[:-1], k), rng.normal(size=len(w))
         rest = float(np.linalg.norm(A @ np.linalg.lstsq(A, p, rcond=None)[0] - p))
         check = close(f"n = {n}, k = {k}: coefficients that stay wrong", rest, 0.0, 1e-9)
         yield because("one direction is missing", check)
+        w[1] = w[0]
+        check = equal(f"rank, n = {n}, k = {k}", int(np.linalg.matrix_rank(coefficients(w, k), tol=1e-12)), len(w))
+        yield because("one direction is repeated", check)
 
     def plots(self) -> list[Panel]:
         t, w = np.linspace(-1, 1, 81), np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2)
         mesh, size = np.stack(np.meshgrid(t, t), axis=-1).reshape(-1, 2), (-1.0, 1.0, -1.0, 1.0)
-        parts = [ridge_net(w[:1], np.array([0.5]), 2, 9), ridge_net(w, np.array([0.5, -0.5]), 2, 9)]
-        titles = ("(x + y)²/4, 8 ReLUs", "minus (x - y)²/4 is xy")
-        made = [
-            Panel(title, "x", "y").image(net(mesh).reshape(81, 81), size, "RdBu", scale, (-1, 1))
-            for title, net, scale in zip(titles, parts, ("", "value of both"), strict=True)
-        ]
-        right = Panel("The error falls like h²", "knots M", "largest |p - net|", log="xy")
-        for name in list(self.found)[: min(4, len(self.found))]:
+        square, both = (ridge_net(w[:k], np.array([0.5, -0.5][:k]), 2, 9)(mesh).reshape(81, 81) for k in (1, 2))
+        left = Panel("(x + y)²/4, 8 ReLUs", "x", "y").image(square, size, "RdBu", limits=(-1, 1))
+        middle = Panel("minus (x - y)²/4 is xy", "x", "y").image(both, size, "RdBu", "value of both", (-1, 1))
+        right = Panel("The error falls like h²", "knots M", "largest |p - net| (dashed: bound)", log="xy")
+        for name in list(self.found)[:3]:
             right.series(self.knots, self.found[name], name).bound(self.knots, self.bounds[name])
-        return [*made, right]
+        return [left, middle, right]

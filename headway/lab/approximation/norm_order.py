@@ -2,21 +2,14 @@ from itertools import pairwise
 
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
-from headway.lab.pwl1d import Pwl, l1_distance, pwl1d, sup_distance
-from headway.lab.relu_net import ReluNet, hinges
-
-ZERO = Pwl(np.zeros(1), np.zeros(1), 0.0, 0.0)
+from headway.lab.pwl1d import Pwl, constant, l1_distance, pwl1d, sup_distance
+from headway.lab.relu_net import hinges
 
 
-def random_function(knots: int, end: float, rng: Generator) -> Pwl:
-    """Continuous and piecewise linear on [0, end], with normal values at random knots."""
-    inside = np.sort(rng.uniform(0, end, knots - 2))
-    return Pwl(np.concatenate([[0.0], inside, [end]]), rng.normal(size=knots), 0.0, 0.0)
-
-
-def spike(w: float) -> ReluNet:
-    """A triangle of height 1 over [0, w]: three ReLUs."""
-    return hinges([0, w / 2, w], [2 / w, -4 / w, 2 / w])
+def random_pair(knots: int, end: float, rng: Generator) -> tuple[Pwl, Pwl]:
+    """Two functions, continuous and piecewise linear on [0, end], with normal values at random knots."""
+    s, t = np.sort(np.hstack([np.zeros((2, 1)), rng.uniform(0, end, (2, knots - 2)), np.full((2, 1), end)]))
+    return Pwl(s, rng.normal(size=knots), 0.0, 0.0), Pwl(t, rng.normal(size=knots), 0.0, 0.0)
 
 
 class NormOrder(Experiment):
@@ -41,50 +34,35 @@ class NormOrder(Experiment):
     widths = param(10, "spikes of width 1/2, 1/4, … 2^-widths", least=2, most=40)
 
     def measure(self, rng: Generator) -> Checks:
-        pairs = [(random_function(self.knots, 1, rng), random_function(self.knots, 1, rng)) for _ in range(self.pairs)]
+        pairs = [random_pair(self.knots, 1, rng) for _ in range(self.pairs)]
         cells, place = list(pairwise(np.linspace(0, 1, self.atoms + 1))), rng.random(self.atoms)
         density, mass = rng.dirichlet(np.full(self.atoms, 0.3)) * self.atoms, rng.dirichlet(np.ones(self.atoms))
         gaps = np.array([np.abs(f(place) - g(place)) for f, g in pairs])
+        parts = np.array([[l1_distance(*p, *cell) for cell in cells] for p in pairs])
         self.sup, self.sums = np.array([sup_distance(*p) for p in pairs]), gaps.sum(axis=1)
-        self.l1 = {
-            "length": [l1_distance(*p) for p in pairs],
-            "a random density": [
-                sum(q * l1_distance(*p, *c) for q, c in zip(density, cells, strict=True)) for p in pairs
-            ],
-            "point masses": gaps @ mass,
-        }
+        self.l1 = {"length": parts.sum(axis=1), "a random density": parts @ density, "point masses": gaps @ mass}
         yield headline(at_most("∫ |f - g| dμ against sup |f - g|", self.l1, self.sup))
-        f = pairs[0][0]
-        up = Pwl(f.knots, f.values + 0.75, 0.0, 0.0)
+        f, up = pairs[0][0], Pwl(pairs[0][0].knots, pairs[0][0].values + 0.75, 0.0, 0.0)
         yield close("constant difference ¾: L1 is the supremum", l1_distance(f, up), sup_distance(f, up), 1e-12)
-        ends = np.array([0.0, 1.0])
-        crossing = l1_distance(Pwl(ends, ends, 1.0, 1.0), Pwl(ends, np.array([0.5, 0.5]), 0.0, 0.0))
-        yield close("x and ½, which cross: L1 is ¼", crossing, 0.25, 1e-12)
-        wide = [(random_function(self.knots, 2, rng), random_function(self.knots, 2, rng)) for _ in pairs] + [(f, up)]
-        self.wide = np.array([[sup_distance(*p, 0, 2), l1_distance(*p, 0, 2)] for p in wide])
-        yield at_most(
-            "mass 2, length on [0, 2]: L1 against 2 sup", self.wide[:, 1], 2 * self.wide[:, 0], rounding=1e-12
-        )
+        wide = [random_pair(self.knots, 2, rng) for _ in pairs] + [(f, up)]
+        self.wide = np.array([[sup_distance(*p, 0, 2), l1_distance(*p, 0, 2)] for p in wide]).T
+        yield at_most("mass 2, length on [0, 2]: L1 against 2 sup", self.wide[1], 2 * self.wide[0], rounding=1e-12)
         self.w = 0.5 ** np.arange(1, self.widths + 1)
-        nets = [spike(w) for w in self.w]
-        self.spikes = np.array([l1_distance(pwl1d(net), ZERO) for net in nets])
-        yield close("spikes: L1 norm is w/2", self.spikes / self.w, np.full(self.widths, 0.5), 1e-12)
-        yield equal(
-            "spikes: supremum is 1", np.array([sup_distance(pwl1d(net), ZERO) for net in nets]), np.ones(self.widths)
-        )
-        yield equal("ReLUs of a spike", nets[0].nodes, 3)
+        spikes = [pwl1d(hinges([0, w / 2, w], [2 / w, -4 / w, 2 / w])) for w in self.w]
+        self.spikes = np.array([l1_distance(f, constant(0)) for f in spikes])
+        yield close("spikes of three ReLUs: L1 norm over w", self.spikes / self.w, 0.5, 1e-12)
+        yield equal("spikes: supremum is 1", [sup_distance(f, constant(0)) for f in spikes], 1.0)
 
     def control(self, rng: Generator) -> Checks:
-        yield because("the mass is 2", at_most("length on [0, 2]: L1 against sup", self.wide[:, 1], self.wide[:, 0]))
+        yield because("the mass is 2", at_most("length on [0, 2]: L1 against sup", self.wide[1], self.wide[0]))
         check = at_most(f"sum of {self.atoms} values of |f - g| against sup", self.sums, self.sup)
         yield because("each of the points has the mass 1", check)
 
     def plots(self) -> list[Panel]:
-        left = Panel("With mass 1 the average is below", "sup |f - g|", "∫ |f - g| dμ")
+        left, top = Panel("With mass 1 the average is below", "sup |f - g|", "∫ |f - g| dμ"), [0.0, self.sup.max()]
         for name, l1 in self.l1.items():
             left.points(self.sup, l1, name, size=9)
-        left.points(self.wide[:, 0], self.wide[:, 1], "mass 2", colour=style.VERMILION, size=9)
-        top = float(self.sup.max())
+        left.points(self.wide[0], self.wide[1], "mass 2", colour=style.VERMILION, size=9).bound(top, top, "L1 = sup")
         right = Panel("A spike is small on average only", "width w of the spike", "norm", log="xy")
         right.series(self.w, np.ones(self.w.size), "supremum").series(self.w, self.spikes, "L1 norm")
-        return [left.bound([0, top], [0, top], "L1 = sup"), right.bound(self.w, self.w / 2, "w/2")]
+        return [left, right.bound(self.w, self.w / 2, "w/2")]

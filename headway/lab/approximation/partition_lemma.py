@@ -1,6 +1,7 @@
-from headway.lab.checks import at_most, because, close, equal, headline
-from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
-from headway.lab.tools.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param
+from headway.lab.tools.boxes import (
+    LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value, worst_and_best,
+)
 
 STEP = (Term(lambda x: (x >= 1 / math.pi).astype(float), (1 / math.pi, float(np.nextafter(1 / math.pi, 0))), 3.0),)
 
@@ -14,9 +15,8 @@ class PartitionLemma(Experiment):
         h = Σ_i α_i 1_{R_i},   α_i = g at any point of R_i:                    sup |g - h| <= ε,
                                α_i = (max_{R_i} g + min_{R_i} g) / 2:          sup |g - h| <= ε/2,
 
-    since two points of a box are nearer than δ. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 + 2|x_3 -
-    0.3| (the first d terms), ε = 3δ, 7δ, 9δ; as g is a sum over the axes, its extremes on a box, and so the supremum,
-    are exact.
+    since two points of a box are not further than δ apart. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 +
+    2|x_3 - 0.3| (the first d terms), ε = 3δ, 7δ, 9δ; g is a sum over the axes, so its extremes on a box are exact.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
     Assumes: g has the modulus of continuity ε at δ, in the max norm; no side of a box is longer than δ.
@@ -31,63 +31,36 @@ class PartitionLemma(Experiment):
         return [(min(self.deltas) <= 0.25, "the smallest δ must be at most 0.25")]
 
     def measure(self, rng: Generator) -> Checks:
-        delta, small, axes = np.array(self.deltas), min(self.deltas), range(1, self.dimensions + 1)
-        some, worst, middle, members, gaps, linear = {}, {}, {}, [], {}, []
-        for d in axes:
-            terms, x = TERMS[:d], rng.random((self.points, d))
-            for kind, make in (("equal boxes", uniform), ("random boxes", lambda d, s: random_tree(d, s, rng))):
-                made, name = [make(d, s) for s in delta], f"d = {d}, {kind}"
-                some[name] = [sup_error(terms, b._replace(alpha=value(terms, rng.uniform(b.lo, b.hi)))) for b in made]
-                worst[name] = [sup_error(terms, b._replace(alpha=extremes(terms, b)[1])) for b in made]
-                middle[name] = [sup_error(terms, b._replace(alpha=np.mean(extremes(terms, b), axis=0))) for b in made]
-            tree = random_tree(d, small, rng)
-            tree = tree._replace(alpha=value(terms, tree.lo))
-            members.append(tree.member(x).sum(axis=1))
-            gap = float(np.max(np.abs(value(terms, x) - tree.member(x) @ tree.alpha)))
-            gaps[f"d = {d}"] = gap / sup_error(terms, tree)
-            flat, line = uniform(d, small), LINEAR[:d]
-            places = [flat.lo + s * (flat.hi - flat.lo) for s in (0, 0.5)]
-            exact = [sup_error(line, flat._replace(alpha=value(line, at))) for at in places]
-            linear.append(np.array(exact) / (sum(t.rho for t in terms) * flat.hi[0, 0]))
-        self.epsilon = np.repeat([sum(t.rho for t in TERMS[:d]) for d in axes], 2)[:, None] * delta
-        yield headline(at_most("sup |g - h|, α from random points", some, self.epsilon, rounding=1e-12))
-        yield at_most("sup |g - h|, α from the worst points", worst, self.epsilon, rounding=1e-12)
-        yield at_most("sup |g - h|, mid-range α, against ε/2", middle, self.epsilon / 2, rounding=1e-12)
+        worst, middle, epsilon, seen, linear = {}, {}, {}, {}, []
+        for d in range(1, self.dimensions + 1):
+            terms, rho, x = TERMS[:d], sum(t.rho for t in TERMS[:d]), rng.random((self.points, d))
+            flat, trees = [uniform(d, s) for s in self.deltas], [random_tree(d, s, rng) for s in self.deltas]
+            for name, partitions in ((f"d = {d}, equal boxes", flat), (f"d = {d}, random boxes", trees)):
+                worst[name], middle[name] = zip(*[worst_and_best(terms, b) for b in partitions], strict=True)
+                epsilon[name] = rho * np.array(self.deltas)
+            tree = trees[-1]._replace(alpha=value(terms, trees[-1].lo))
+            gap = np.max(np.abs(value(terms, x) - tree.member(x) @ tree.alpha))
+            seen[f"d = {d}"] = gap / sup_error(terms, tree)
+            linear.append(np.array(worst_and_best(LINEAR[:d], flat[-1])) / (rho * flat[-1].hi[0, 0]))
+        yield headline(at_most("sup |g - h|, α from the worst points of the boxes, against ε", worst, epsilon))
+        yield at_most("sup |g - h|, mid-range α, against ε/2", middle, [e / 2 for e in epsilon.values()])
         yield close("linear g: the errors over ε are 1 and ½", linear, np.tile([1, 0.5], (self.dimensions, 1)), 1e-12)
-        yield equal(
-            "boxes of a random partition with a given point",
-            np.array(members),
-            np.ones((self.dimensions, self.points), dtype=int),
-        )
-        yield at_most("largest |g - h| at points over the supremum", gaps, 1.0)
-        boxes = random_tree(2, small, rng)
+        yield at_most("|g - h| at random points, α from corners, over the supremum", seen, 1.0)
+        boxes = random_tree(2, self.deltas[-1], rng)
         self.shown = boxes._replace(alpha=np.mean(extremes(TERMS[:2], boxes), axis=0))
 
     def control(self, rng: Generator) -> Checks:
-        delta = min(self.deltas)
-        large = Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta), np.ones(1))
-        yield because(
-            "the sides are 3δ", at_most("a larger box, d = 2: sup |g - h|", sup_error(TERMS[:2], large), 7 * delta)
-        )
-        cells = uniform(1, delta)
-        middle = cells._replace(alpha=np.mean(extremes(STEP, cells), axis=0))
-        yield because(
-            "a step varies by 1 within any δ",
-            at_most("mid-range α, d = 1: sup |g - h|", sup_error(STEP, middle), 1.5 * delta),
-        )
-
-    def resolution(self, rng: Generator) -> Checks:
-        cells = uniform(1, min(self.deltas))
-        error = sup_error(TERMS[:1], cells._replace(alpha=value(TERMS[:1], cells.lo)))
-        yield at_most("α from a corner reaches ε/2, d = 1", error, 1.5 * min(self.deltas))
+        delta = self.deltas[-1]
+        _, error = worst_and_best(TERMS[:2], Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta)))
+        yield because("the sides are 3δ", at_most("mid-range α, d = 2: sup |g - h| against ε/2", error, 3.5 * delta))
+        _, error = worst_and_best(STEP, uniform(1, delta))
+        check = at_most("mid-range α, d = 1: sup |g - h|, as if ε = 3δ", error, 1.5 * delta)
+        yield because("a step varies by 1 within any δ", check)
 
     def plots(self) -> list[Panel]:
         x = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 200] * 2, indexing="ij"), axis=-1)
         g, h = value(TERMS[:2], x), (self.shown.member(x.reshape(-1, 2)) @ self.shown.alpha).reshape(200, 200)
-        bound, size, range_ = 3.5 * min(self.deltas), (0.0, 1.0, 0.0, 1.0), (float(g.min()), float(g.max()))
-        return [
-            Panel(f"h on {len(self.shown.lo)} random boxes", "x₁", "x₂").image(h.T, size, scale="h", limits=range_),
-            Panel(f"It is never {bound:.2g} = ε/2 away", "x₁", "x₂").image(
-                np.abs(g - h).T, size, scale="|g - h|", limits=(0, bound)
-            ),
-        ]
+        bound, size, ends = 3.5 * min(self.deltas), (0.0, 1.0, 0.0, 1.0), (float(g.min()), float(g.max()))
+        left = Panel(f"h on {len(self.shown.lo)} random boxes", "x₁", "x₂").image(h.T, size, scale="h", limits=ends)
+        right = Panel(f"It is never {bound:.2g} = ε/2 away", "x₁", "x₂")
+        return [left, right.image(np.abs(g - h).T, size, scale="|g - h|", limits=(0, bound))]

@@ -1,5 +1,6 @@
-from headway.lab.checks import at_least, at_most, because, close, equal, headline
-from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param,
+)
 from headway.lab.tools.features import residual
 from headway.lab.tools.kernels import polynomial as kernel
 from headway.lab.tools.kernels import polynomial_features as phi
@@ -8,8 +9,7 @@ from headway.lab.tools.multiindex import exponents, multinomial
 
 def rank(gram: np.ndarray) -> int:
     """Eigenvalues above rounding: the number of points times the largest, times the precision."""
-    values = np.linalg.eigvalsh(gram)
-    return int(np.sum(values > len(gram) * values[-1] * np.finfo(float).eps))
+    return int(np.linalg.matrix_rank(gram, hermitian=True))
 
 
 class PolyKernel(Experiment):
@@ -20,8 +20,7 @@ class PolyKernel(Experiment):
 
     by the multinomial theorem. So a linear fit in feature space is a polynomial of degree k, the Gram matrix of many
     points has rank binomial(d + k, k), and ridge regression gives the same function from the features and from the
-    kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0; degree 2 is exact. A higher degree never has a
-    larger residual.
+    kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0; degree 2 is exact.
 
     Notes: A. Source: Schölkopf, Smola 2002, Learning with Kernels, ch. 2
     Assumes: points in general position (for the rank); the degree k is a whole number.
@@ -31,7 +30,7 @@ class PolyKernel(Experiment):
     dimensions = param(4, "d = 1 … dimensions", least=1, most=5, small=3)
     degree = param(5, "k = 1 … degree", least=2, most=6, small=4)
     points = param(150, "random points of [-1, 1]^d", least=20, most=600, small=60)
-    degrees = param(8, "of the polynomial regression", least=5, most=12)
+    degrees = param(8, "up to which polynomial regression is drawn", least=5, most=12)
 
     def conditions(self) -> list[tuple[bool, str]]:
         count = math.comb(self.dimensions + self.degree, self.degree)
@@ -39,57 +38,45 @@ class PolyKernel(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         sizes = [(d, k) for d in range(1, self.dimensions + 1) for k in range(1, self.degree + 1)]
-        gaps, whole, found, ranks = [], 0, [], []
+        gaps, wrong, found = [], [], []
         for d, k in sizes:
-            x, z, small = rng.uniform(-1, 1, (40, d)), rng.uniform(-1, 1, (40, d)), rng.integers(-4, 5, (30, d))
+            x, z, whole = rng.uniform(-1, 1, (40, d)), rng.uniform(-1, 1, (40, d)), rng.integers(-4, 5, (30, d))
             gaps.append(np.max(np.abs(phi(x, k) @ phi(z, k).T - kernel(x, z, k))) / np.max(np.abs(kernel(x, z, k))))
-            weights, m = np.array([multinomial(a) for a in exponents(d + 1, k)]), phi(small, k, weighted=False)
-            whole += int(np.sum((m * weights) @ m[::-1].T != kernel(small, small[::-1], k)))
-            found.append(phi(x, k).shape[1])
+            weights, m = np.array([multinomial(a) for a in exponents(d + 1, k)]), phi(whole, k, weighted=False)
+            wrong.append(np.sum((m * weights) @ m[::-1].T != kernel(whole, whole[::-1], k)))
             many = rng.uniform(-1, 1, (self.points, d))
-            ranks.append(rank(kernel(many, many, k)))
-        count = np.array([math.comb(d + k, k) for d, k in sizes])
-        yield headline(close("<φ(x), φ(z)> minus the kernel, of its largest value", gaps, np.zeros(len(gaps))))
-        yield equal("whole numbers: entries of both that differ", whole, 0)
-        yield equal("features are binomial(d + k, k)", np.array(found), count)
-        yield equal(f"rank of the Gram matrix of {self.points} points", np.array(ranks), count)
-        t = np.linspace(-1, 1, 15)
+            found.append([m.shape[1], rank(kernel(many, many, k))])
+        yield headline(close("<φ(x), φ(z)> minus the kernel, of its largest value", gaps, 0.0))
+        yield equal("whole numbers: entries of both that differ", wrong, 0)
+        wanted = np.array([[math.comb(d + k, k)] * 2 for d, k in sizes])
+        yield equal(f"features, and the rank for {self.points} points, are binomial(d + k, k)", found, wanted)
+        t, k, ridge = np.linspace(-1, 1, 15)[:, None], self.degree, 1e-2
         grid = np.stack([a.ravel() for a in np.meshgrid(t, t)], axis=1)
         y = grid[:, 0] * grid[:, 1]
-        left = [residual(phi(grid, 1), y) / np.mean(y**2), residual(phi(grid, 2), y) / np.mean(y**2)]
+        left = [residual(phi(grid, degree), y) / np.mean(y**2) for degree in (1, 2)]
         yield close("x₁x₂ on a grid: share left by degrees 1 and 2", left, [1.0, 0.0])
         self.x = np.sort(rng.uniform(-1, 1, 80))[:, None]
-        self.y = np.sin(4 * self.x[:, 0]) + 0.1 * rng.normal(size=80)
-        self.residuals = np.array([residual(phi(self.x, k), self.y) for k in range(1, self.degrees + 1)])
-        share = self.residuals[1:] / self.residuals[:-1]
-        yield at_most("sin 4x + noise: residual over that of the degree before", share, 1.0, rounding=1e-9)
-        new, k, ridge, F = t[:, None], self.degree, 1e-2, phi(self.x, self.degree)
-        primal = phi(new, k) @ np.linalg.solve(F.T @ F + ridge * np.eye(F.shape[1]), F.T @ self.y)
-        dual = kernel(new, self.x, k) @ np.linalg.solve(kernel(self.x, self.x, k) + ridge * np.eye(80), self.y)
+        self.y, F = np.sin(4 * self.x[:, 0]) + 0.1 * rng.normal(size=80), phi(self.x, k)
+        primal = phi(t, k) @ np.linalg.solve(F.T @ F + ridge * np.eye(F.shape[1]), F.T @ self.y)
+        dual = kernel(t, self.x, k) @ np.linalg.solve(kernel(self.x, self.x, k) + ridge * np.eye(80), self.y)
         yield close("ridge regression from features and from the kernel", primal, dual, 1e-9)
 
     def control(self, rng: Generator) -> Checks:
         d, k = self.dimensions, self.degree
         x, z = rng.uniform(-1, 1, (self.points, d)) / d, rng.uniform(-1, 1, (40, d))
-        plain = close("monomials against the kernel", phi(x, k, False) @ phi(z, k, False).T, kernel(x, z, k))
-        yield because("the monomials have no weights", plain)
-        found = equal("<x, z>^k: rank of the Gram matrix", rank((x @ x.T) ** k), math.comb(d + k, k))
-        yield because("without the 1 only the degree k is left", found)
+        check = close("monomials against the kernel", phi(x, k, False) @ phi(z, k, False).T, kernel(x, z, k))
+        yield because("the monomials have no weights", check)
+        check = equal("<x, z>^k: rank of the Gram matrix", rank((x @ x.T) ** k), math.comb(d + k, k))
+        yield because("without the 1 only the degree k is left", check)
         least = float(np.linalg.eigvalsh(kernel(x, x, 1.5))[0])
-        yield because(
-            "k = 3/2 is not whole", at_least("(1 + <x, z>)^1.5: smallest eigenvalue of the Gram matrix", least, -1e-9)
-        )
+        check = at_least("(1 + <x, z>)^1.5: smallest eigenvalue of the Gram matrix", least, -1e-9)
+        yield because("k = 3/2 is not whole", check)
 
     def plots(self) -> list[Panel]:
-        t = np.linspace(-1, 1, 300)[:, None]
+        t, k = np.linspace(-1, 1, 300)[:, None], range(1, self.degrees + 1)
+        weights = [np.linalg.lstsq(phi(self.x, j), self.y, rcond=None)[0] for j in k]
         left = Panel("Linear fits in feature space", "x", "y").points(self.x[:, 0], self.y, "data")
-        left.curve(
-            t, {f"degree {k}": phi(t, k) @ np.linalg.lstsq(phi(self.x, k), self.y, rcond=None)[0] for k in (1, 3, 5)}
-        )
-        right = Panel("A higher degree never fits worse", "degree k", "mean squared residual", log="y")
-        return [
-            left,
-            right.series(range(1, self.degrees + 1), self.residuals, "least squares").level(
-                0.01, "variance of the noise"
-            ),
-        ]
+        left.curve(t, {f"degree {j}": phi(t, j) @ weights[j - 1] for j in (1, 3, 5)})
+        right = Panel("How much each degree leaves", "degree k", "mean squared residual", log="y")
+        right.series(k, [residual(phi(self.x, j), self.y) for j in k], "least squares")
+        return [left, right.level(0.01, "variance of the noise")]

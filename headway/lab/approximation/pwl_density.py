@@ -1,33 +1,16 @@
-from headway.lab.checks import at_least, at_most, because, close, equal, headline, slope
-from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
-from headway.lab.pwl1d import Pwl
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, slope,
+)
+from headway.lab.pwl1d import pwl1d, sup_distance
 from headway.lab.tools.curves import Curve, Function, bend, power, root, sine, step
-from headway.lab.tools.programs import minimax
-from headway.lab.tools.nets import interpolant
+from headway.lab.tools.line_fits import best_at_random_knots
+from headway.lab.tools.nets import interpolant, through
 
-SINE, SQUARE, KINK, ROOT = sine(7), power(2), bend(1, 1 / math.pi), root()
-LAWS: dict[Curve, tuple[Function, float]] = {  # of each target: the bound for a step h, and the slope of the error in m
-    SINE: (lambda h: 49 * h**2 / 8, -2),
-    SQUARE: (lambda h: h**2 / 4, -2),
-    KINK: (lambda h: h / 2, -1),
-    ROOT: (lambda h: h**0.5 / 4, -0.5),
+SINE, SQUARE, KINK, ROOT, STEP = sine(7), power(2), bend(1, 1 / math.pi), root(), step(1 / math.pi)
+LAWS: dict[Curve, Function] = {  # the bound for a step h
+    SINE: lambda h: 49 * h**2 / 8, SQUARE: lambda h: h**2 / 4, KINK: lambda h: h / 2, ROOT: lambda h: h**0.5 / 4,
 }
-
-
-def knots(m: int) -> np.ndarray:
-    return np.arange(m + 1) / m
-
-
-def through(g: Curve, m: int, lower: float = 0.0) -> Pwl:
-    """The interpolant as a function, lowered a little."""
-    return Pwl(knots(m), g(knots(m)) - lower, 0.0, 0.0)
-
-
-def rival(g: Curve, m: int, rng: Generator) -> float:
-    """The error of the best continuous function with m pieces at random knots, from below: five points of each."""
-    t = np.concatenate([[0.0], np.sort(rng.random(m - 1)), [1.0]])
-    x = np.append((t[:-1, None] + np.diff(t)[:, None] * np.arange(4) / 4).ravel(), 1.0)
-    return minimax(np.column_stack([np.ones(x.size), np.maximum(x[:, None] - t[:-1], 0)]), g(x))[0]
+RATES = {SINE: -2, SQUARE: -2, KINK: -1, ROOT: -0.5}  # the slope of the error in m
 
 
 class PwlDensity(Experiment):
@@ -44,10 +27,8 @@ class PwlDensity(Experiment):
     knots, since one piece is as long as h and a line errs by at least ℓ²/8 on a piece of length ℓ.
 
     Notes: C. Source: de Boor 2001, A Practical Guide to Splines, ch. III
-    Assumes: f is continuous on [0, 1]; the knots are equidistant; f is ρ-Lipschitz or twice differentiable for the
-    faster rates.
-    Deviates: the error for |x - 1/π| is 2θ(1-θ)h with θ the fractional part of m/π, so its slope is that of the worst
-    of m … 1.5 m.
+    Assumes: f is continuous on [0, 1]; the knots are equidistant; f is ρ-Lipschitz or twice differentiable for the faster rates.
+    Deviates: the error for |x - 1/π| is 2θ(1-θ)h, θ the fractional part of m/π, so its slope is that of the worst of m … 1.5 m.
     Also: piecewise linear functions are dense; linear spline interpolation error.
     """
 
@@ -59,32 +40,32 @@ class PwlDensity(Experiment):
         return [(exact, "every m must be a power of two, so that x² is computed without rounding")]
 
     def measure(self, rng: Generator) -> Checks:
-        m, h, x = np.array(self.pieces), 1 / np.array(self.pieces), rng.random(300)
-        self.errors = {g.name: np.array([g.sup_error(through(g, k)) for k in m]) for g in LAWS}
-        self.laws = {g.name: law(h) for g, (law, _) in LAWS.items()}
+        m, h = np.array(self.pieces), 1 / np.array(self.pieces)
+        functions = {g.name: [through(g, k) for k in self.pieces] for g in LAWS}
+        self.errors = {g.name: np.array([g.sup_error(f) for f in functions[g.name]]) for g in LAWS}
+        self.laws = {g.name: law(h) for g, law in LAWS.items()}
         yield headline(at_most("sup |f - f_h| against the law of each f", self.errors, self.laws, rounding=1e-12))
         yield at_most("sup |f - f_h| against ω(h)", self.errors, {g.name: g.modulus(h) for g in LAWS})
-        nets = {g.name: interpolant(g, knots(m[-1])) for g in LAWS}
-        numpy = [np.interp(x, knots(m[-1]), g(knots(m[-1]))) for g in LAWS]
-        yield close("nets against numpy's interpolation", [nets[g.name].at(x) for g in LAWS], numpy, 1e-11)
-        yield equal("ReLUs are m", nets["x²"].nodes, m[-1])
+        nets = [interpolant(g, np.arange(m[-1] + 1) / m[-1]) for g in LAWS]
+        yield equal("ReLUs are m", [net.nodes for net in nets], m[-1])
+        gaps = [sup_distance(pwl1d(net), functions[g.name][-1]) for g, net in zip(LAWS, nets, strict=True)]
+        yield close("sup |net - f_h|", gaps, 0.0, 1e-11)
         yield equal("x²: sup error is h²/4, bit for bit", self.errors["x²"], h * h / 4)
-        yield close("√x: sup error over √h/4 is 1", self.errors["√x"] / self.laws["√x"], np.ones(m.size), 1e-9)
-        self.best = np.array([SQUARE.sup_error(through(SQUARE, k, s * s / 8)) for k, s in zip(m, h, strict=True)])
+        yield close("√x: sup error over √h/4", self.errors["√x"] / self.laws["√x"], 1.0, 1e-9)
+        self.best = np.array([SQUARE.sup_error(through(SQUARE, k, 1 / (8 * k * k))) for k in self.pieces])
         yield equal("x²: lowered by h²/8 the error is h²/8, bit for bit", self.best, h * h / 8)
-        found = [rival(SQUARE, 8, rng) for _ in range(self.rivals)]
+        found = [best_at_random_knots(SQUARE, 8, rng) for _ in range(self.rivals)]
         yield at_least("x²: the best 8 pieces at random knots err by h²/8", found, 1 / 512)
-        near = [range(k, max(k + 1, 3 * k // 2), max(1, k // 16)) for k in m]
-        self.worst = np.array([max(KINK.sup_error(through(KINK, k)) for k in ks) for ks in near])
-        for g, (_, rate) in LAWS.items():
-            if g is not SQUARE:
-                yield slope(f"{g.name}: error in m", m, self.worst if g is KINK else self.errors[g.name], rate, 0.1)
+        near = [range(k, max(k + 1, 3 * k // 2), max(1, k // 16)) for k in self.pieces]
+        self.errors[KINK.name] = np.array([max(KINK.sup_error(through(KINK, k)) for k in ks) for ks in near])
+        for g in (SINE, KINK):
+            yield slope(f"{g.name}: error in m", m, self.errors[g.name], RATES[g], 0.1)
 
     def control(self, rng: Generator) -> Checks:
-        m, jump = self.pieces[-1], step(1 / math.pi)
         check = slope("√x: error in m like that of x²", self.pieces, self.errors["√x"], -2, 0.1)
         yield because("√x has no second derivative at 0", check)
-        check = at_most(f"step at 1/π, m = {m}: sup error", jump.sup_error(through(jump, m)), 0.25)
+        m = self.pieces[-1]
+        check = at_most(f"step at 1/π, m = {m}: sup error", STEP.sup_error(through(STEP, m)), 0.25)
         yield because("a step is not continuous", check)
 
     def resolution(self, rng: Generator) -> Checks:
@@ -93,9 +74,7 @@ class PwlDensity(Experiment):
     def plots(self) -> list[Panel]:
         x, m = np.linspace(0, 1, 801), self.pieces
         left = Panel("Four pieces through √x", "x", "value").target(x, ROOT(x), "√x")
-        left.curve(x, through(ROOT, 4)(x), "4 pieces")
-        right = Panel("The smoother, the faster", "pieces m", "sup |f - f_h|", log="xy")
-        for g, (_, rate) in LAWS.items():
-            errors = self.worst if g is KINK else self.errors[g.name]
-            right.series(m, errors, f"{g.name}, slope {rate:g}").bound(m, self.laws[g.name])
-        return [left, right.series(m, self.best, "x², best pieces")]
+        right = Panel("The smoother, the faster", "pieces m", "sup |f - f_h| (dashed: bound)", log="xy")
+        for g, rate in RATES.items():
+            right.series(m, self.errors[g.name], f"{g.name}, slope {rate:g}").bound(m, self.laws[g.name])
+        return [left.curve(x, through(ROOT, 4)(x), "4 pieces"), right.series(m, self.best, "x², best pieces")]

@@ -1,18 +1,11 @@
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
 from headway.lab.pwl1d import Pwl, pwl1d, sup_distance
-from headway.lab.relu_net import ReluNet, hinges, power, random_net
-from headway.lab.tools.nets import as_hinges, interpolant
+from headway.lab.relu_net import ReluNet, hinges, random_net
+from headway.lab.tools.nets import as_hinges, interpolant, random_pwl, relative_distance
+from headway.lab.tools.tents import teeth
 
-TENT = hinges([0, 0.5, 1], [2, -4, 2])
 SHOWN = Pwl(np.arange(-2.0, 3.0), np.array([0.5, -1.0, 1.0, -0.5, 1.0]), -0.5, -0.75)  # six pieces, drawn
-
-
-def random_pwl(m: int, rng: Generator) -> Pwl:
-    """m pieces on the line with knots in (-3, 3); neighbouring slopes differ."""
-    knots, slopes = np.sort(rng.uniform(-3, 3, m - 1)), np.cumsum(rng.uniform(0.5, 2, m) * rng.choice([-1, 1], m))
-    values = rng.normal() + np.cumsum(np.append(0, slopes[1:-1] * np.diff(knots)))
-    return Pwl(knots, values, float(slopes[0]), float(slopes[-1]))
 
 
 class PwlReluSum(Experiment):
@@ -36,48 +29,39 @@ class PwlReluSum(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         m = np.arange(2, self.pieces + 1)
-        functions = [random_pwl(k, rng) for k in range(2, self.pieces + 1)]
-        made = [as_hinges(f) for f in functions]
-        errors = []
-        for f, net in zip(functions, made, strict=True):
-            x = np.concatenate([f.knots, (f.knots[1:] + f.knots[:-1]) / 2, [-10.0, 10.0]])
-            errors.append(np.max(np.abs(net.at(x) - f(x))) / np.max(np.abs(f(x))))
-        yield headline(close("f minus hinges at knots, middles and ±10, relative", errors, np.zeros(m.size), 1e-12))
-        yield equal("hinges are m - 1", np.array([net.nodes - 2 for net in made]), m - 1)
-        back = [pwl1d(net).simplified() for net in made]
-        yield equal("pieces of the net are m", np.array([f.knots.size + 1 for f in back]), m)
-        same = [(b.knots, f.knots) for b, f in zip(back, functions, strict=True) if b.knots.size == f.knots.size]
-        found, true = (np.concatenate(k) for k in zip(*same, strict=True))
-        yield close("knots of the net are those of f", found, true, 1e-9)
+        functions = [random_pwl(k, rng) for k in m.tolist()]
+        nets = [as_hinges(f) for f in functions]
+        back = [pwl1d(net) for net in nets]
+        errors = [relative_distance(f, g) for f, g in zip(functions, back, strict=True)]
+        yield headline(close("sup |f - hinges| on [-10, 10], relative", errors, 0.0, 1e-12))
+        yield equal("hinges are m - 1", [net.nodes - 2 for net in nets], m - 1)
+        yield equal("pieces of the net are m: no hinge is idle", [f.pieces() for f in back], m)
         knots = np.append(0.0, np.cumsum(rng.dirichlet(np.ones(self.pieces))))
         inside = Pwl(knots, rng.normal(size=knots.size), 0.0, 0.0)
         net = interpolant(inside, knots)
         yield equal("on [0, 1] m pieces need m units", net.nodes, self.pieces)
-        yield close("on [0, 1]: largest |f - net|", sup_distance(inside, pwl1d(net)), 0.0, 1e-9)
-        widths = rng.integers(1, self.units + 1, self.nets)
-        yield from self.pieces_of([random_net([1, int(N), 1], rng) for N in widths], rng)
-
-    def pieces_of(self, nets: list[ReluNet], rng: Generator) -> Checks:
-        """Random nets: few pieces, and the same function again when its pieces are made into hinges."""
-        functions = [pwl1d(net).simplified() for net in nets]
+        yield close("on [0, 1]: sup |f - net|", sup_distance(inside, pwl1d(net)), 0.0, 1e-9)
+        nets = [random_net([1, int(N), 1], rng) for N in rng.integers(1, self.units + 1, self.nets)]
+        back = [pwl1d(net) for net in nets]
         self.units_of = np.array([net.nodes for net in nets])
-        self.pieces_found = np.array([[f.pieces(-1, 1), f.pieces()] for f in functions]).T
-        yield at_most("pieces of a net with N units", self.pieces_found[1], self.units_of + 1, kind="EXACT")
-        x = rng.uniform(-10, 10, 200)
-        yield close("net, to pieces and back", [as_hinges(f).at(x) for f in functions], [net.at(x) for net in nets])
+        self.pieces_found = np.array([f.pieces(-1, 1) for f in back])
+        yield at_most("pieces of a net with N units", [f.pieces() for f in back], self.units_of + 1, kind="EXACT")
+        again = [relative_distance(f, pwl1d(as_hinges(f.simplified()))) for f in back]
+        yield close("net, to pieces and back: sup of the difference, relative", again, 0.0, 1e-9)
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
-        f, x = pwl1d(network).simplified(), rng.uniform(-10, 10, 1000)
+        f = pwl1d(network)
         if network.depth == 2:
             yield at_most(f"pieces of your net with {network.nodes} units", f.pieces(), network.nodes + 1, kind="EXACT")
-        yield headline(close(f"your net is a line and {f.pieces() - 1} hinges", as_hinges(f).at(x), network.at(x), 1e-9))
+        error = relative_distance(f, pwl1d(as_hinges(f.simplified())))
+        yield headline(close(f"your net is a line and {f.pieces() - 1} hinges: sup, relative", error, 0.0, 1e-9))
 
     def control(self, rng: Generator) -> Checks:
         f = random_pwl(self.pieces, rng)
         short = hinges(f.knots[:-1], np.diff(f.slopes)[:-1], f.left, float(f.values[0] - f.left * f.knots[0]))
         check = equal(f"pieces of {self.pieces - 2} hinges", pwl1d(short).pieces(), self.pieces)
         yield because("there is one hinge too few", check)
-        deep = power(TENT, 5)
+        deep = teeth(5)
         pieces = at_most(f"pieces of {deep.nodes} units, 5 layers", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
         yield because("there is more than one hidden layer", pieces)
 
@@ -89,7 +73,7 @@ class PwlReluSum(Experiment):
         left.custom(lambda axes: axes.plot(x, parts, color=style.GREEN, linewidth=1, label="_"))
         N = np.arange(1, max(self.units, 15) + 1)
         right = Panel("Depth makes more pieces than width", "hidden units N", "linear pieces", log="y")
-        right.bound(N, N + 1, "N + 1").points(self.units_of, self.pieces_found[0], "one hidden layer, inside [-1, 1]")
-        powers = [power(TENT, k) for k in range(1, 6)]
-        right.control([net.nodes for net in powers], [pwl1d(net).pieces() for net in powers], "tents, k layers")
+        right.bound(N, N + 1, "N + 1").points(self.units_of, self.pieces_found, "one hidden layer, inside [-1, 1]")
+        powers = [teeth(k) for k in range(1, 6)]
+        right.control([net.nodes for net in powers], [pwl1d(net).pieces() for net in powers], "Δ^k, k layers")
         return [left.limits(y=(-4, 4)).note(-3.4, -3.7, "green: the hinges"), right]

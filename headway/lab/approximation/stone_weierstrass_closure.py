@@ -1,21 +1,22 @@
 from itertools import product
 
-from headway.lab.checks import at_most, because, close, equal, headline
-from headway.lab.kit import Checks, Experiment, Generator, Panel, math, np, param
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param,
+)
 from headway.lab.relu_net import random_net
 from headway.lab.tools.curves import Function
+from headway.lab.tools.nets import multiply, random_units, sigmoid
 from headway.lab.tools.programs import minimax
-from headway.lab.tools.nets import RidgeNet, multiply, random_units, sigmoid
 
 T = np.linspace(-1, 1, 201)  # where best fits are sought: the obstructions lie at -1, 0 and 1
 NEAR = 0.05
 TARGETS: dict[str, Function] = {"sin x": np.sin, "cos x": np.cos, "|x|": np.abs}
 
 
-def waves(m: int) -> np.ndarray:
+def waves(m: int, x: np.ndarray) -> np.ndarray:
     """1, and cos(kπx/2 + b) with two phases each: all hypotheses hold."""
-    k = np.arange(1, m // 2 + 1) * math.pi / 2 * T[:, None]
-    return np.column_stack([np.ones(T.size), np.cos(k), np.cos(k - math.pi / 2)])
+    k = np.arange(1, m // 2 + 1) * math.pi / 2 * x[:, None]
+    return np.column_stack([np.ones(x.size), np.cos(k), np.cos(k - math.pi / 2)])
 
 
 def bent(f: Function, t: np.ndarray, s: float) -> np.ndarray:
@@ -34,11 +35,10 @@ class StoneWeierstrassClosure(Experiment):
     ReLUs: among N + 1 disjoint intervals one has no kink. tanh² has a double pole at iπ/2 and a sum of tanh units only
     simple poles, and likewise for sigmoids; their density needs another proof (Leshno).
 
-    Notes: A. Source: Stone 1948, The Generalized Weierstrass Approximation Theorem; Pinkus 1999,
-    https://doi.org/10.1017/S0962492900002919
+    Notes: A. Source: Stone 1948, The Generalized Weierstrass Approximation Theorem; Pinkus 1999, https://doi.org/10.1017/S0962492900002919
     Assumes: a compact set; continuous units; no common zero; points are separated; closed under multiplication.
-    Deviates: density cannot be measured; shown is that best fits (linear programs at 201 points) come near with all
-    hypotheses and stay away without one of them.
+    Deviates: density cannot be measured; shown is that best fits (linear programs at 201 points) come near with all hypotheses and
+    stay away without one of them.
     Also: Stone-Weierstrass; cosine nets are an algebra; closure under multiplication.
     """
 
@@ -48,46 +48,40 @@ class StoneWeierstrassClosure(Experiment):
     span = param(24, "units of the largest span that is fitted", least=16, most=40, small=16)
 
     def measure(self, rng: Generator) -> Checks:
-        gaps, sizes = [], []
+        gaps, sizes, N, s, e = [], [], self.span, 2.0**-8, 1e-5
         for sigma, d, m, k in product((np.cos, np.exp), range(1, self.dimensions + 1), self.units, self.units):
-            x = rng.uniform(-1, 1, (self.points, d))
-            f, g = random_units(sigma, m, d, rng), random_units(sigma, k, d, rng)
+            f, g, x = random_units(sigma, m, d, rng), random_units(sigma, k, d, rng), rng.uniform(-1, 1, (self.points, d))
             net, both = multiply(f, g), f(x) * g(x)
             gaps.append(np.max(np.abs(net(x) - both)) / max(1.0, np.max(np.abs(both))))
-            sizes.append(net.c.size - (2 if sigma is np.cos else 1) * m * k)
-        yield headline(close("net of the product minus the product", gaps, np.zeros(len(gaps)), 1e-12))
-        yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", np.array(sizes), np.zeros(len(sizes)))
+            sizes.append(net.c.size / (m * k))
+        yield headline(close("net of the product minus the product", gaps, 0.0, 1e-12))
+        yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", sizes, np.repeat([2, 1], len(sizes) // 2))
         x, y = rng.uniform(-1, 1, (2, self.points, self.dimensions))
-        one = RidgeNet(np.cos, np.zeros((1, self.dimensions)), np.zeros(1), np.ones(1))
-        yield equal("no common zero: w = 0, b = 0 is the constant 1", one(x), np.ones(self.points))
         w = (y - x) * np.pi / np.sum((y - x) ** 2, axis=1, keepdims=True)
-        apart = [np.cos(np.sum(w * p, axis=1) - np.sum(w * x, axis=1)) for p in (x, y)]
+        apart = [np.cos(np.sum(w * (p - x), axis=1)) for p in (x, y)]
         yield close("separation: a cosine that is 1 at x and -1 at x'", apart, [[1.0] * len(x), [-1.0] * len(x)], 1e-9)
-        self.spans = np.array([2, 4, 8, *range(12, self.span + 1, 4)])
-        self.errors = {name: np.array([minimax(waves(m), f(T))[0] for m in self.spans]) for name, f in TARGETS.items()}
-        last = {name: e[-1] for name, e in self.errors.items()}
+        self.spans = np.array([2, 4, 8, *range(12, N + 1, 4)])
+        self.errors = {n: np.array([minimax(waves(m, T), f(T))[0] for m in self.spans]) for n, f in TARGETS.items()}
+        last = {name: errors[-1] for name, errors in self.errors.items()}
         yield at_most(f"best fits by {self.spans[-1] + 1} cosines, at 201 points", last, NEAR)
-        w = np.arange(self.span + 1)
-        self.floors = {
-            "sin x": ("cos kx cannot tell x from -x", minimax(np.cos(w * T[:, None]), np.sin(T))[0]),
-            "cos x": ("every e^{kx/4} - 1 is 0 at 0", minimax(np.exp(w[1:7] * T[:, None] / 4) - 1, np.cos(T))[0]),
-            "|x|": ("{1, x} is not closed under products", minimax(T[:, None] ** np.arange(2), np.abs(T))[0]),
-        }
-        floors = [best for _, best in self.floors.values()]  # without separation, with a zero, not closed
+        column = T[:, None]
+        spans = np.cos(np.arange(N + 1) * column), np.exp(np.arange(1, 7) * column / 4) - 1, column ** np.arange(2)
+        floors = [minimax(A, f(T))[0] for A, f in zip(spans, TARGETS.values(), strict=True)]
         yield close("best fits without one hypothesis are sin 1, 1, ½", floors, [math.sin(1), 1, 0.5], 1e-7)
-        s, N = 2.0**-8, self.span
+        why = ("cos kx cannot tell x from -x", "every e^{kx/4} - 1 is 0 at 0", "{1, x} is not closed under products")
+        self.floors = dict(zip(TARGETS, zip(why, floors, strict=True), strict=True))
         t = (np.arange(N + 1) + 0.5) / (N + 1)  # centres of N + 1 disjoint intervals that contain t ± s
         second = bent(lambda x: np.maximum(x, 0) ** 2, t, s) / (2 * s * s)
-        yield close(f"(x_+)²: second differences on {N + 1} intervals over 2s²", second, np.ones(N + 1), 1e-9)
+        yield close(f"(x_+)²: second differences on {N + 1} intervals over 2s²", second, 1.0, 1e-9)
         kinks = [np.sum(np.abs(bent(random_net([1, N, 1], rng).at, t, s)) > 1e-12) for _ in range(20)]
         yield at_most(f"nets of {N} ReLUs: of {N + 1} intervals, those that bend", kinks, N, kind="EXACT")
-        poles, simple, e = [], [], 1e-5
+        poles, simple = [], []
         for unit, pole in ((np.tanh, 0.5j * np.pi), (sigmoid, 1j * np.pi)):
             near, net = np.array([pole - 1j * e]), random_units(unit, N, 1, rng)
             net.w[:3], net.b[:3] = 1.0, 0.0  # three units with a pole at the very place
             poles.append(np.abs(e * e * unit(near) ** 2)[0])
             simple.append(np.abs(e * e * net(near[:, None]))[0])
-        yield close("tanh², sigmoid²: size times distance² from the pole", poles, np.ones(2), 1e-8)
+        yield close("tanh², sigmoid²: size times distance² from the pole", poles, 1.0, 1e-8)
         yield at_most(f"the same of {N} units with three poles there", simple, 1e-4, kind="EXACT")
         self.pair = [random_units(np.cos, 3, 1, rng) for _ in range(2)]
 
@@ -95,15 +89,14 @@ class StoneWeierstrassClosure(Experiment):
         for name, (why, floor) in self.floors.items():
             yield because(why, at_most(f"best fit of {name}", floor, NEAR))
         both = np.append(T, -1e-12)
-        cosines = np.column_stack([np.cos(j * both * math.pi / 2 + p) for j in range(self.span // 2) for p in (0, 1)])
-        check = at_most("best fit of a step", minimax(cosines, (both >= 0) * 1.0)[0], NEAR)
+        check = at_most("best fit of a step", minimax(waves(self.span, both), (both >= 0) * 1.0)[0], NEAR)
         yield because("a step is not continuous", check)
 
     def plots(self) -> list[Panel]:
         (f, g), t = self.pair, np.linspace(-3, 3, 400)[:, None]
         left = Panel("The product of two nets is a net", "x", "value").curve(t, {"f": f(t), "g": g(t)})
         left.target(t, f(t) * g(t), "f times g").bound(t, multiply(f, g)(t), "net of 18 cosines")
-        right = Panel("One hypothesis less, and fits stay away", "units", "largest error of the best fit", log="y")
+        right = Panel("One hypothesis less: fits stay away", "units", "largest error of the best fit", log="y")
         right.series(self.spans + 1, {name: np.maximum(e, 1e-9) for name, e in self.errors.items()})
         for name, label in (("sin x", "sin: even only"), ("cos x", "cos: zero at 0"), ("|x|", "|x|: only 1, x")):
             right.control(self.spans[[0, -1]] + 1, [self.floors[name][1]] * 2, label)

@@ -21,7 +21,7 @@ class Threshold1D(Experiment):
     Also: threshold units in one dimension; staircase approximation.
     """
 
-    epsilons = param((0.5, 0.1, 0.03, 0.01), "the errors ε to reach", least=1e-4, most=1.0, small=(0.5, 0.1))
+    epsilons = param((0.5, 0.1, 0.03, 0.01), "the errors ε to reach", least=1e-3, most=1.0, small=(0.5, 0.1))
     rho = param(7.0, "the Lipschitz constant ρ of every target", least=2.1, most=1000.0)
     knots = param(12, "of the random piecewise-linear target", least=2, most=1000)
 
@@ -30,15 +30,16 @@ class Threshold1D(Experiment):
         self.targets = [sine(self.rho), bend(self.rho, 0.5), zigzag(self.rho, self.knots, rng), g]
         self.steep = sine(3 * self.rho)
         self.m, self.half = units_for(self.rho, e), units_for(self.rho, 2 * e)
+        rounding = 2.0**-52 * max(self.m) ** 2  # of m additions of values up to ρ, as a share of ρ/m
         self.errors = {g.name: np.array([staircase(g, m).sup_error(g) for m in self.m]) for g in self.targets}
         self.middles = {g.name: np.array([staircase(g, m, 0.5).sup_error(g) for m in self.half]) for g in self.targets}
-        yield headline(at_most("sup |f - g| with ⌈ρ/ε⌉ units", self.errors, e, rounding=1e-12))
-        yield at_most("from the middles, with half as many", self.middles, e, rounding=1e-12)
+        yield headline(at_most("sup |f - g| with ⌈ρ/ε⌉ units", self.errors, e, rounding))
+        yield at_most("from the middles, with half as many", self.middles, e, rounding)
         if self.rho == 7:
             found = dict(zip(self.epsilons, self.errors["sin 7x"], strict=True))
             yield from table(PUBLISHED, found, 1e-4, "sin 7x, ε = {:g}")
-        yield close("ρx: the error is ρ/m", self.errors["ρx"], self.rho / self.m)
-        yield close("ρx: from the middles it is ρ/(2m)", self.middles["ρx"], self.rho / (2 * self.half))
+        yield close("ρx: the error over ρ/m", self.errors["ρx"] * self.m / self.rho, 1.0, rounding)
+        yield close("ρx: from the middles, over ρ/(2m)", self.middles["ρx"] * 2 * self.half / self.rho, 1.0, rounding)
         m = int(self.m[0])
         rivals = [random_staircase(g, m, rng).sup_error(g) for _ in range(200)]
         yield at_least(f"ρx: any other staircase of {m} steps errs by ρ/(2m)", rivals, self.rho / (2 * m))

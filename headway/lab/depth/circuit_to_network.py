@@ -2,11 +2,13 @@ import math
 from dataclasses import replace
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, share_is
-from headway.lab.relu_net import ReluNet
 from headway.lab.tools.bits import cube
 from headway.lab.tools.circuits import Gate, by_logic, by_thresholds, jacobian, random_circuit, to_network
 
-STEP = 1e-7  # of the central differences
+STEP = 1e-12  # of the central differences: in ten million runs one meets a threshold
+PAIR, TRIPLE, EITHER = Gate("and", (0, 1)), Gate("and", (0, 1, 2)), Gate("or", (0, 1, 2))
+FEW = {"AND of 2": [[PAIR]], "AND of 3": [[TRIPLE]], "OR of 3": [[EITHER]]}
+FEW["AND of two ANDs"] = [[PAIR, Gate("and", (2, 3))], [PAIR]]
 
 
 class CircuitToNetwork(Experiment):
@@ -36,32 +38,20 @@ class CircuitToNetwork(Experiment):
         x, inside = cube(self.inputs), rng.random((self.points, self.inputs))
         moves = STEP * np.eye(self.inputs)[:, None]
         near = np.concatenate([inside + moves, inside - moves]).reshape(-1, self.inputs)
-        nets, logic, units, steps, slopes = [], [], [], [], []
-        for _ in range(self.circuits):
-            circuit = random_circuit(self.inputs, (self.width,) * self.depth, rng)
-            nets.append(to_network(circuit, self.inputs))
-            logic.append(by_logic(circuit, x))
-            units.append(by_thresholds(circuit, x)[-1])
-            steps.append([np.subtract(*np.split(v, 2)) for v in by_thresholds(circuit, near)])
-            parts = [jacobian(to_network(circuit[: level + 1], self.inputs), inside) for level in range(self.depth)]
-            slopes.append([np.mean(part != 0, axis=0) for part in parts])  # by level, gate and input
-        self.slopes, truth = np.array(slopes), np.array(logic)
-        wanted = np.full(self.circuits, self.depth)
-        yield headline(
-            equal(f"values of net and logic, all {len(x)} inputs", np.array([net(x) for net in nets]), truth)
-        )
-        yield equal("values of threshold units and logic", np.array(units), truth)
+        circuits = [random_circuit(self.inputs, (self.width,) * self.depth, rng) for _ in range(self.circuits)]
+        nets, truth = [to_network(c, self.inputs) for c in circuits], np.array([by_logic(c, x) for c in circuits])
+        yield headline(equal(f"values of net and logic, all {len(x)} inputs", [net(x) for net in nets], truth))
+        yield equal("values of threshold units and logic", [by_thresholds(c, x)[-1] for c in circuits], truth)
         yield at_most("units, 2s", [net.nodes for net in nets], 2 * self.width * self.depth, kind="EXACT")
-        yield equal("hidden layers, D", np.array([len(net.widths) for net in nets]), wanted)
-        yield equal(
-            "threshold units: differences that are not 0, all levels", np.array(steps), np.zeros(np.shape(steps))
-        )
+        yield equal("hidden layers, D", [len(net.widths) for net in nets], self.depth)
+        steps = [[np.subtract(*np.split(v, 2)) for v in by_thresholds(c, near)] for c in circuits]
+        yield equal("threshold units: differences that are not 0, all levels", np.array(steps), 0.0)
+        first = [[to_network(c[: level + 1], self.inputs) for level in range(self.depth)] for c in circuits]
+        self.slopes = np.array([[np.mean(jacobian(net, inside) != 0, axis=0) for net in part] for part in first])
 
     def sample(self, rng: Generator) -> Checks:
-        x, pair = rng.random((20 * self.points, 4)), Gate("and", (0, 1))
-        circuits = {"AND of 2": [[pair]], "AND of 3": [[Gate("and", (0, 1, 2))]], "OR of 3": [[Gate("or", (0, 1, 2))]]}
-        circuits["AND of two ANDs"] = [[pair, Gate("and", (2, 3))], [pair]]
-        for (name, circuit), k in zip(circuits.items(), (2, 3, 3, 4), strict=True):
+        x = rng.random((20 * self.points, 4))
+        for (name, circuit), k in zip(FEW.items(), (2, 3, 3, 4), strict=True):
             alive = int(jacobian(to_network(circuit, 4), x).any(axis=(1, 2)).sum())
             yield share_is(f"{name}: share of the cube with a slope, 1/{k}!", alive, len(x), 1 / math.factorial(k))
 
@@ -74,20 +64,11 @@ class CircuitToNetwork(Experiment):
         check = equal("values of net and threshold units", net(inside), by_thresholds([gates], inside)[-1])
         yield because("inputs are not bits", check)
 
-    def resolution(self, rng: Generator) -> Checks:
-        circuit, x = random_circuit(self.inputs, (20,), rng), cube(self.inputs)
-        (w, b), last = to_network(circuit, self.inputs).layers
-        yield equal("values, every bias smaller by 1", ReluNet(((w, b - 1), last))(x), by_logic(circuit, x))
-
     def plots(self) -> list[Panel]:
-        z = np.linspace(-1.5, 1.5, 601)
-        unit = Panel("A threshold is two ReLUs", "z = ⟨w, x⟩ - b", "value of the gate")
+        z, level = np.linspace(-1.5, 1.5, 601), np.arange(1, self.depth + 1)
+        unit = Panel("Two ReLUs", "z = ⟨w, x⟩ - b", "value of the gate").mark(-0.5).mark(0.5)
         unit.curve(z, np.clip(z + 0.5, 0, 1), "two ReLUs").bound(z, (z > 0).astype(float), "threshold")
-        unit.mark(-0.5).mark(0.5)
-        level = np.arange(1, self.depth + 1)
         alive = Panel("Only the net has slopes", "level", "share of ∂ gate/∂ input ≠ 0")
         alive.series(level, self.slopes.mean(axis=(0, 2, 3)), "ReLU net").control(level, 0 * level, "threshold units")
-        heat = Panel("Slopes of one circuit", "input", "gate, by level").image(
-            np.concatenate(self.slopes[-1]), scale="share of points"
-        )
-        return [unit, alive, heat]
+        heat = Panel("Slopes of one circuit", "input", "gate, by level")
+        return [unit, alive, heat.image(np.concatenate(self.slopes[-1]), scale="share of points")]

@@ -1,20 +1,11 @@
 from headway.lab.checks import Check, loglog_slope
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, headline, np, param, slope
-from headway.lab.tools.monotone import constants, random_monotone, square_root, step, tree_of_constants
+from headway.lab.tools.monotone import SIDES, constants, random_monotone, square_root, step, tree_of_constants
 from headway.lab.tools.multiindex import below
 from headway.lab.tools.partition_of_unity import kink, local_taylor, sine_error
 
-Family = tuple[float, np.ndarray, np.ndarray]  # the dimension by theory, parameters, errors
-SIDES = {
-    1: (8, 16, 32, 64, 128, 256),
-    2: (8, 16, 32, 64, 128),
-    3: (6, 12, 24, 48),
-    4: (6, 9, 13, 18),
-    5: (6, 8, 10, 12),
-}
 
-
-def rate(name: str, dimension: float, parameters: np.ndarray, errors: np.ndarray) -> Check:
+def rate(name: str, dimension: float, parameters: np.ndarray, errors: list[float]) -> Check:
     """error ~ parameters^{-1/dimension}, up to 15 %."""
     return slope(f"{name}: slope, -1/{dimension:.3g}", parameters, errors, -1 / dimension, 0.15 / dimension)
 
@@ -44,48 +35,36 @@ class EffectiveDimension(Experiment):
     def conditions(self) -> list[tuple[bool, str]]:
         wide = all(max(sizes) >= 8 * min(sizes) for sizes in (self.cells, self.grids))
         powers = all(n & (n - 1) == 0 for n in self.leaves)
-        return [
-            (powers, "`leaves` must be powers of two"),
-            (wide, "`cells` and `grids` must reach from one size to 8 times of it"),
-        ]
+        reach = "`cells` and `grids` must reach from one size to 8 times of it"
+        return [(powers, "`leaves` must be powers of two"), (wide, reach)]
 
     def measure(self, rng: Generator) -> Checks:
-        self.families: dict[str, Family] = {}
+        self.families: dict[str, tuple[float, np.ndarray, list[float]]] = {}  # d_eff by theory, parameters, errors
+        N, K = np.array(self.grids), np.array(self.cells)
         for d in range(1, self.dimensions + 1):
-            g, sides = random_monotone(d, rng), SIDES[d]
-            errors = np.array([constants(g, d, side) for side in sides])
-            self.families[f"Lipschitz, d = {d}"] = d, np.array(sides, dtype=float) ** d, errors
+            g, sides = random_monotone(d, rng), np.array(SIDES[d])
+            self.families[f"Lipschitz, d = {d}"] = d, sides**d, [constants(g, d, side) for side in sides]
         for d, m in ((1, 2), (1, 3), (2, 2)):
-            stored = np.array([(N + 1.0) ** d * len(below(d, m)) for N in self.grids])
-            self.families[f"m = {m}, d = {d}"] = (
-                d / m,
-                stored,
-                np.array([sine_error(d, N, m).high for N in self.grids]),
-            )
+            stored = (N + 1) ** d * len(below(d, m))
+            self.families[f"m = {m}, d = {d}"] = d / m, stored, [sine_error(d, k, m).high for k in self.grids]
         for n in self.leaves:
-            errors = np.array([tree_of_constants(n, K) for K in self.cells])
-            self.families[f"tree, n = {n}"] = 2.0, (n - 1) * np.array(self.cells) ** 2.0, errors
+            self.families[f"tree, n = {n}"] = 2.0, (n - 1) * K**2, [tree_of_constants(n, k) for k in self.cells]
         for name, family in self.families.items():
             yield headline(rate(name, *family)) if name == f"tree, n = {max(self.leaves)}" else rate(name, *family)
 
     def control(self, rng: Generator) -> Checks:
-        errors = np.array([constants(step, 1, side) for side in SIDES[1]])
+        errors = [constants(step, 1, side) for side in SIDES[1]]
         yield because("a step is not Lipschitz", rate("step, d = 1", 1.0, np.array(SIDES[1]), errors))
-        near, N = np.append(0.5**0.5, np.linspace(0.5, 0.9, 4001))[:, None], np.array(self.grids)
-        errors = np.array([np.max(np.abs(kink()(near) - local_taylor(kink(), near, int(k), 2))) for k in N])
-        yield because("it has one derivative, not two", rate("|x - 1/√2|", 0.5, 2.0 * (N + 1), errors))
-        errors = np.array([tree_of_constants(8, K, (square_root,)) for K in self.cells])
-        check = rate("tree, n = 8", 2.0, 7.0 * np.array(self.cells) ** 2, errors)
+        near = np.append(0.5**0.5, np.linspace(0.5, 0.9, 4001))[:, None]
+        errors = [float(np.max(np.abs(kink()(near) - local_taylor(kink(), near, k, 2)))) for k in self.grids]
+        yield because("it has one derivative, not two", rate("|x - 1/√2|", 0.5, 2 * (np.array(self.grids) + 1), errors))
+        errors = [tree_of_constants(8, k, (square_root,)) for k in self.cells]
+        check = rate("tree, n = 8", 2.0, 7 * np.array(self.cells) ** 2, errors)
         yield because("constituents √((a + b)/2) are not Lipschitz", check)
 
     def plots(self) -> list[Panel]:
-        left = Panel("The slope is -1/d_eff", "parameters N", "sup error", log="xy")
-        for name in (
-            "Lipschitz, d = 1",
-            f"Lipschitz, d = {self.dimensions}",
-            f"tree, n = {max(self.leaves)}",
-            "m = 2, d = 2",
-        ):
+        left, last = Panel("The slope is -1/d_eff", "parameters N", "sup error", log="xy"), max(self.leaves)
+        for name in ("Lipschitz, d = 1", f"Lipschitz, d = {self.dimensions}", f"tree, n = {last}", "m = 2, d = 2"):
             left.series(*self.families[name][1:], name)
         right = Panel("Measured beside theory", "d_eff", "class").ticks(y=dict(enumerate(self.families)))
         names, (theory, stored, errors) = range(len(self.families)), zip(*self.families.values(), strict=True)

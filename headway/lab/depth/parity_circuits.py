@@ -1,6 +1,6 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, vacuous
 from headway.lab.tools.bits import cube
-from headway.lab.tools.parity import AndOr, blocks, dnf, nand_tree, prime_implicants, threshold_pair
+from headway.lab.tools.parity import blocks, correlation, dnf, nand_tree, prime_implicants, threshold_pair
 from headway.lab.tools.tents import teeth
 
 
@@ -26,33 +26,33 @@ class ParityCircuits(Experiment):
     terms = param(50, "random terms for each n that are correlated with parity", least=10, most=200, small=20)
 
     def measure(self, rng: Generator) -> Checks:
+        few, found = np.arange(2, self.primes + 1), []
+        for n in few.tolist():
+            terms = prime_implicants(cube(n).sum(axis=1) % 2, n)
+            found.append([len(terms), sum(2 in term for term in terms)])
+        name = f"prime implicants, 2^(n-1), and those with fewer than n literals, 0, n = 2 … {self.primes}"
+        yield headline(equal(name, found, np.stack([2 ** (few - 1), 0 * few], axis=1)))
         self.bits = bits = np.arange(2, self.n + 1)
         logs = np.array([int(n - 1).bit_length() for n in bits])  # ⌈log₂ n⌉
-        self.size: dict[str, list[int]] = {}
+        size: dict[str, list[int]] = {}
         wrong, depths, correlations = [], [], []
         for n, p in zip(bits.tolist(), logs.tolist(), strict=True):
             x, flat, three, net = cube(n), dnf(n), blocks(n), teeth(p)
-            parity = x.sum(axis=1) % 2
             (tree, gates, deep), (pair, thresholds) = nand_tree(x), threshold_pair(x)
             made = {"OR of ANDs": (flat(x), flat.size), "depth 3": (three(x), three.size), "NAND tree": (tree, gates)}
             made |= {"thresholds": (pair, thresholds), "ReLU": (net.at(x.sum(axis=1) / 2**p), net.nodes)}
             for form, (values, gates) in made.items():
-                wrong.append(int(np.sum(values != parity)))
-                self.size.setdefault(form, []).append(gates)
+                wrong.append(np.sum(values != x.sum(axis=1) % 2))
+                size.setdefault(form, []).append(gates)
             depths.append(deep)
             correlations += [correlation(x, int(rng.integers(1, n)), rng) for _ in range(self.terms)]
-        size = {form: np.array(sizes) for form, sizes in self.size.items()}
-        few = np.arange(2, self.primes + 1)
-        found = [prime_implicants(cube(n).sum(axis=1) % 2, n) for n in few.tolist()]
-        primes, short = np.array([len(terms) for terms in found]), sum(2 in term for terms in found for term in terms)
-        yield headline(equal(f"prime implicants, 2^(n-1), n = 2 … {self.primes}", primes, 2 ** (few - 1)))
-        yield equal("prime implicants with fewer than n literals", short, 0)
-        yield equal("correlation with shorter terms", np.array(correlations), np.zeros(len(correlations)))
-        yield equal(f"wrong values of the five, n = 2 … {self.n}", np.array(wrong), np.zeros(len(wrong)))
+        self.size = size
+        yield equal("correlation with shorter terms", correlations, 0.0)
+        yield equal(f"wrong values of the five, n = 2 … {self.n}", wrong, 0)
         yield equal("OR of ANDs: 2^(n-1) terms and one OR", size["OR of ANDs"], 2 ** (bits - 1) + 1)
         yield at_most("depth 3: gates, 4 √n 2^√n", size["depth 3"], 4 * np.sqrt(bits) * 2 ** np.sqrt(bits))
         yield equal("NAND tree: 4(n - 1) gates", size["NAND tree"], 4 * (bits - 1))
-        yield equal("NAND tree: depth 3⌈log₂ n⌉", np.array(depths), 3 * logs)
+        yield equal("NAND tree: depth 3⌈log₂ n⌉", depths, 3 * logs)
         yield equal("thresholds: n + 1 gates", size["thresholds"], bits + 1)
         yield equal("ReLU: 3⌈log₂ n⌉ units", size["ReLU"], 3 * logs)
 
@@ -61,32 +61,16 @@ class ParityCircuits(Experiment):
         either = prime_implicants(cube(4).max(axis=1), 4)
         check = equal("OR in place of parity: prime implicants, n = 4", len(either), 8)
         yield because("a flip need not change the value", check)
-        full = np.array([correlation(x, n, rng) for _ in range(self.terms)])
-        yield because("a term has all n literals", equal("correlation with such terms", full, np.zeros(full.size)))
+        full = [correlation(x, n, rng) for _ in range(self.terms)]
+        yield because("a term has all n literals", equal("correlation with such terms", full, 0.0))
         value = teeth(p).at(rng.random((500, n)).sum(axis=1) / 2**p)
         yield because("inputs are not bits", equal("ReLU: values are 0 or 1", value, np.round(value)))
-        claim = at_most(f"2^(n-1) gates are needed, n = {n}: those of depth 3", 2 ** (n - 1), blocks(n).size)
-        yield because("the depth is 3, and what is small depends on it", vacuous(claim, "A17"))
-
-    def resolution(self, rng: Generator) -> Checks:
-        (kind, terms), _ = dnf(self.n).layers
-        fewer, x = AndOr(((kind, terms[1:]), ("or", np.ones((1, len(terms) - 1), dtype=int)))), cube(self.n)
-        yield equal("OR of ANDs with one term fewer: wrong values", int(np.sum(fewer(x) != x.sum(axis=1) % 2)), 0)
+        check = at_most(f"2^(n-1) gates are needed, n = {n}: those of depth 3", 2 ** (n - 1), blocks(n).size)
+        yield because("the depth is 3, and what is small depends on it", vacuous(check, "A17"))
 
     def plots(self) -> list[Panel]:
         n, p = self.n, int(self.n - 1).bit_length()
-        left = Panel("Depth two is exponential, others are not", "bits n", "gates or units", log="y").series(
-            self.bits, self.size
-        )
-        s = np.linspace(0, 2**p, 2 ** (p + 1) + 1)
-        right = Panel(f"Parity is a sawtooth of the sum, n = {n}", "Σx", "value").curve(
-            s, teeth(p).at(s / 2**p), f"Δ^{p}(Σx/{2**p})"
-        )
-        return [left, right.points(np.arange(n + 1), np.arange(n + 1) % 2, "parity", size=30)]
-
-
-def correlation(x: np.ndarray, literals: int, rng: Generator) -> float:
-    """E (-1)^{term + parity} over all inputs x for a random term: a fraction with the denominator 2^n, exact."""
-    chosen = rng.permutation(x.shape[1])[:literals]
-    term = np.all(x[:, chosen] == rng.integers(0, 2, literals), axis=1)
-    return float(np.mean((1 - 2 * term) * (1 - 2 * (x.sum(axis=1) % 2))))
+        s, k = np.linspace(0, 2**p, 2 ** (p + 1) + 1), np.arange(n + 1)
+        left = Panel("Depth two is exponential", "bits n", "gates or units", log="y").series(self.bits, self.size)
+        right = Panel("Parity is a sawtooth of the sum", "Σx", f"value, n = {n}")
+        return [left, right.curve(s, teeth(p).at(s / 2**p), f"Δ^{p}(Σx/{2**p})").points(k, k % 2, "parity", size=30)]

@@ -1,28 +1,13 @@
-from functools import partial
-
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, np, param, slope, vacuous
-from headway.lab.tools.freudenthal import Function, interpolate, multilinear, tabulate
-from headway.lab.tools.function_tree import FOLDED, KINDS, root, tree_errors
+from headway.lab.tools.freudenthal import interpolate, multilinear, tabulate
+from headway.lab.tools.function_tree import FOLDED, KINDS, root, ternary, tree_errors
 
 LIPSCHITZ, SECOND = max(k.lipschitz for k in KINDS), max(k.second for k in KINDS)
 
 
-def mean_square(gaps: np.ndarray) -> float:
+def size(gaps: np.ndarray) -> float:
+    """The root of the mean square."""
     return float(np.sqrt(np.mean(gaps**2)))
-
-
-def grid_error(n: int, K: int, x: np.ndarray) -> float:
-    """The error of the tree's function on a grid with (K + 1)^n nodes."""
-    return mean_square(multilinear(root, K, x) - root(x))
-
-
-def wave(x: np.ndarray) -> np.ndarray:
-    return 0.5 + 0.5 * np.sin(x @ [1, 2, -1])
-
-
-def ternary(h: Function, x: np.ndarray) -> np.ndarray:
-    """h(h(x_1, x_2, x_3), h(x_4, x_5, x_6), h(x_7, x_8, x_9))."""
-    return h(np.stack([h(x[:, 3 * i : 3 * i + 3]) for i in range(3)], axis=1))
 
 
 class PoggioTree(Experiment):
@@ -44,14 +29,7 @@ class PoggioTree(Experiment):
 
     cost = "M"
     leaves = param((2, 4, 8, 16), "n, variables of the trees, powers of two", least=2, most=32, small=(4, 8))
-    grids = param(
-        (8, 16, 32, 64, 128),
-        "K: a constituent stores (K + 1)² values",
-        least=4,
-        most=256,
-        count=4,
-        small=(8, 16, 32, 64),
-    )
+    grids = param((8, 16, 32, 64, 128), "K of (K + 1)² values of each", least=4, most=256, count=4, small=(8, 16, 32, 64))
     points = param(4000, "random places where the errors are measured", least=300, most=50_000, small=500)
 
     def conditions(self) -> list[tuple[bool, str]]:
@@ -59,17 +37,17 @@ class PoggioTree(Experiment):
         return [(powers and {4, 8} <= {*self.leaves}, "`leaves` must be powers of two, 4 and 8 among them")]
 
     def measure(self, rng: Generator) -> Checks:
-        self.K = np.array(self.grids)
-        self.error, self.count, self.grid, worst, nodes, same = {}, {}, {}, {}, {}, {}
+        self.K, self.error, self.count, self.grid, worst, nodes, same = np.array(self.grids), {}, {}, {}, {}, {}, {}
         for n in self.leaves:
             x = rng.random((self.points, n))
             found = zip(*[tree_errors(n, K, x) for K in self.grids], strict=True)
             self.count[n], gaps, nodes[n] = (np.array(column) for column in found)
-            self.error[n], worst[n] = np.array([mean_square(row) for row in gaps]), gaps.max(axis=1)
+            self.error[n], worst[n] = np.array([size(row) for row in gaps]), gaps.max(axis=1)
             if 4 <= n <= 8:
                 some = x[: max(300, self.points // n**2)]
-                self.grid[n] = np.array([grid_error(n, K, some) for K in self.grids])
-                same[n] = [grid_error(n, max(1, int(p ** (1 / n) + 1e-9) - 1), some) for p in self.count[n]]
+                sides = [max(1, int(p ** (1 / n) + 1e-9) - 1) for p in self.count[n]]  # with as many parameters
+                self.grid[n] = [size(multilinear(root, K, some) - root(some)) for K in self.grids]
+                same[n] = [size(multilinear(root, K, some) - root(some)) for K in sides]
         for n in self.leaves:
             rate = slope(f"tree of {n} variables: error in parameters", self.count[n], self.error[n], -1.0, 0.1)
             yield headline(rate) if n == max(self.leaves) else rate
@@ -83,15 +61,14 @@ class PoggioTree(Experiment):
         yield at_most("largest error found, ε'(1 + λ + … + λ^(J-1))", worst, proved)
 
     def control(self, rng: Generator) -> Checks:
-        b = rng.uniform(0.15, 0.65, self.points)
+        b, y = rng.uniform(0.15, 0.65, self.points), rng.random((self.points // 4, 9))
         ridge = np.stack([1.3 - 2 * b, b], axis=1)  # the exact value is 0 there
-        rough = [mean_square(interpolate(tabulate(FOLDED.h, K), ridge)) for K in self.grids]
+        rough = [size(interpolate(tabulate(FOLDED.h, K), ridge)) for K in self.grids]
         check = slope("|a + 2b - 1.3|/1.7: error in parameters", (self.K + 1) ** 2, rough, -1.0, 0.1)
         yield because("it has one derivative", check)
-        y = rng.random((self.points // 4, 9))
-        gaps = [mean_square(ternary(partial(multilinear, wave, K), y) - ternary(wave, y)) for K in self.grids]
-        claim = slope("9 variables in a ternary tree, as if ε^(-9/2)", 4 * (self.K + 1.0) ** 3, gaps, -2 / 9, 0.05)
-        yield because("a tree that is not binary is no generic function", vacuous(claim, "B12"))
+        gaps = [size(ternary(y, K) - ternary(y)) for K in self.grids]
+        check = slope("9 variables in a ternary tree, as if ε^(-9/2)", 4 * (self.K + 1.0) ** 3, gaps, -2 / 9, 0.05)
+        yield because("a tree that is not binary is no generic function", vacuous(check, "B12"))
 
     def plots(self) -> list[Panel]:
         left = Panel("Trees: the rate does not depend on n", "parameters", "root mean square error", log="xy")
@@ -102,7 +79,6 @@ class PoggioTree(Experiment):
         ends = self.count[first][[0, -1]].astype(float)
         left.bound(ends, 0.4 * self.error[first][0] * ends[0] / ends, "slope -1")
         for n, errors in self.grid.items():
-            right.series((self.K + 1.0) ** n, errors, f"grid, n = {n}").series(
-                self.count[n], self.error[n], f"tree, n = {n}"
-            )
+            right.series((self.K + 1.0) ** n, errors, f"grid, n = {n}")
+            right.series(self.count[n], self.error[n], f"tree, n = {n}")
         return [left, right]

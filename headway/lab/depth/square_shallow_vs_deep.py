@@ -1,19 +1,13 @@
 from itertools import pairwise
 
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param,
-    slope,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
 )
-from headway.lab.pwl1d import Pwl, pwl1d
+from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
-from headway.lab.tools.gates import shallow_square, square_net, sup_to_square
+from headway.lab.tools.gates import fewest_pieces, rival_error, shallow_square, square_net, sup_to_square
 from headway.lab.tools.line_fits import best_uniform_line
 from headway.lab.tools.tents import TENT_ON_UNIT
-
-
-def fewest_pieces(e: int) -> int:
-    """The smallest N with 1/(8N²) <= 2^-e, in whole numbers: 8N² >= 2^e."""
-    return math.isqrt((2**e + 7) // 8 - 1) + 1
 
 
 class SquareShallowVsDeep(Experiment):
@@ -49,28 +43,20 @@ class SquareShallowVsDeep(Experiment):
         yield equal("deep: units are 3m", self.deep, 3 * m)
         self.N = np.array([fewest_pieces(e) for e in self.e.tolist()])
         N = self.N[self.e <= self.built]
-        nets = [shallow_square(n) for n in N.tolist()]
-        sizes = np.array([(net.nodes, pwl1d(net).pieces(0, 1)) for net in nets])
+        functions = {n: pwl1d(shallow_square(n)) for n in sorted({*N.tolist(), *(N[1:] - 1).tolist()})}
+        error = {n: sup_to_square(f) for n, f in functions.items()}
+        sizes = [[shallow_square(n).nodes, functions[n].pieces(0, 1)] for n in N.tolist()]
         yield equal("shallow: N units have N pieces", sizes, np.stack([N, N], axis=1))
-        error = np.array([sup_to_square(pwl1d(net)) for net in nets])
-        yield headline(at_most("shallow: error of N = ⌈1/√8ε⌉ pieces, ε", error, epsilon[: N.size], rounding=1e-9))
-        fewer = [sup_to_square(pwl1d(shallow_square(n - 1))) for n in N[1:].tolist()]
+        found, fewer = [error[n] for n in N.tolist()], [error[n - 1] for n in N[1:].tolist()]
+        yield headline(at_most("shallow: error of N = ⌈1/√8ε⌉ pieces, ε", found, epsilon[: N.size], rounding=1e-9))
         yield at_least("shallow: error of N - 1 pieces, over ε", fewer, epsilon[1 : N.size] * (1 + 1e-9))
-        yield slope("shallow: error against pieces", N, error, -2.0, 0.01)
         lines = [best_uniform_line(np.square, a, a + h) / h**2 for a, h in rng.uniform(1e-3, 0.1, (12, 2))]
-        yield close("best line on 12 intervals, by a linear program: error / h²", lines, np.full(12, 1 / 8), 1e-5)
-        yield at_least(f"error of {self.rivals} others with N pieces, 1/(8N²)", *self.others(rng))
-        crossover = np.array([self.e[self.deep >= units].max() + 1 for units in (self.N, self.N - 1)])
+        yield close("best line on 12 intervals, by a linear program: error / h²", lines, 1 / 8, 1e-5)
+        others = rng.integers(2, 33, self.rivals)
+        found = [rival_error(n, rng) * 8 * n**2 for n in others.tolist()]
+        yield at_least(f"error of {self.rivals} others with N pieces / (1/8N²)", found, 1.0)
+        crossover = [int(self.e[self.deep >= units].max()) + 1 for units in (self.N, self.N - 1)]
         yield equal("the deep net is smaller than N from ε = 2^-11 on, than N - 1 from 2^-12 on", crossover, [11, 12])
-
-    def others(self, rng: Generator) -> tuple[list[float], np.ndarray]:
-        """Errors and 1/(8N²) of lowered chords at random knots, and of equal pieces with values a little off."""
-        N, found = rng.integers(2, 33, self.rivals), []
-        for n in N:
-            knots = np.concatenate([[0.0], np.sort(rng.random(n - 1)), [1.0]]) if n % 2 else np.arange(n + 1) / n
-            values = knots**2 - np.max(np.diff(knots)) ** 2 / 8 + rng.normal(0, 1e-3 / n**2, n + 1)
-            found.append(sup_to_square(Pwl(knots, values, 0.0, 0.0)))
-        return found, 1 / (8 * N**2)
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
         f = pwl1d(network)

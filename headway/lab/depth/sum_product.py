@@ -1,42 +1,8 @@
 from collections import Counter
-from itertools import product
 from math import isqrt
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param, table
-
-Monomials = Counter[frozenset[int]]  # coefficients by the variables of a product
-
-
-def deep(x: np.ndarray) -> list[np.ndarray]:
-    """The layers (p, units) at integers (p, n): pairs are multiplied, then pairs added, and so on."""
-    layers = [x]
-    while (v := layers[-1]).shape[1] > 1:
-        layers.append(v[:, 0::2] * v[:, 1::2] if len(layers) % 2 else v[:, 0::2] + v[:, 1::2])
-    return layers[1:]
-
-
-def times(f: Monomials, g: Monomials) -> Monomials:
-    """The product by the distributive law."""
-    made: Monomials = Counter()
-    for (a, p), (b, q) in product(f.items(), g.items()):
-        made[a | b] += p * q
-    return made
-
-
-def expand(n: int) -> Monomials:
-    """The polynomial of the same network, written out."""
-    level: list[Monomials] = [Counter([frozenset([k])]) for k in range(n)]
-    multiply = True
-    while len(level) > 1:
-        level = [times(f, g) if multiply else f + g for f, g in zip(level[0::2], level[1::2], strict=True)]
-        multiply = not multiply
-    return level[0]
-
-
-def flat(terms: Monomials, x: np.ndarray) -> np.ndarray:
-    """Σ coefficient ∏ variables: one layer of product units and a sum."""
-    products = np.stack([np.prod(x[:, sorted(variables)], axis=1) for variables in terms], axis=1)
-    return products @ np.array(list(terms.values()))
+from headway.lab.tools.sum_products import deep, expand, flat
 
 
 class SumProduct(Experiment):
@@ -67,23 +33,20 @@ class SumProduct(Experiment):
         self.units = [sum(v.size for v in layers) for layers in self.layers.values()]
         self.monomials = [int(layers[-1][0]) for layers in self.layers.values()]
         written = {n: expand(n) for n in self.n[: self.expanded]}
-        counts = np.array([len(terms) for terms in written.values()])
-        wanted = np.array([2 ** (isqrt(n) - 1) for n in written])
+        counts, wanted = [len(terms) for terms in written.values()], [2 ** (isqrt(n) - 1) for n in written]
         yield headline(equal(f"monomials written out, 2^(√n - 1), n = 4 … {max(written)}", counts, wanted))
-        yield equal("units of the deep network, n - 1", np.array(self.units), np.array(self.n) - 1)
+        yield equal("units of the deep network, n - 1", self.units, np.array(self.n) - 1)
         yield from table({64: 128, 256: 32768}, dict(zip(self.n, self.monomials, strict=True)), 0, "n = {}: monomials")
-        kinds = {(len(v), c, isqrt(n)) for n, terms in written.items() for v, c in terms.items()}
-        yield equal(
-            "degrees that are not √n, coefficients that are not 1", sum(d != r or c != 1 for d, c, r in kinds), 0
-        )
+        odd = [len(v) != isqrt(n) or c != 1 for n, terms in written.items() for v, c in terms.items()]
+        yield equal("monomials of another degree than √n or another coefficient than 1", sum(odd), 0)
         x = {n: rng.integers(-2, 3, (self.points, n)) for n in written}
-        values = np.array([deep(x[n])[-1][:, 0] for n in written])
+        values = [deep(x[n])[-1][:, 0] for n in written]
         yield equal("deep and flat at integers", values, np.array([flat(terms, x[n]) for n, terms in written.items()]))
         own = {n: np.array([[k in v for k in range(n)] for v in terms], dtype=np.int64) for n, terms in written.items()}
         ones = np.concatenate([deep(rows)[-1][:, 0] for rows in own.values()])
-        yield equal("f where the variables of one monomial are 1", ones, np.ones(ones.size, dtype=np.int64))
-        alone = [int(np.sum(rows @ rows.T == isqrt(n)) - len(rows)) for n, rows in own.items() if n <= 64]
-        yield equal("other monomials that are not 0 there", sum(alone), 0)
+        yield equal("f where the variables of one monomial are 1", ones, 1)
+        alone = [np.sum(rows @ rows.T == isqrt(n)) - len(rows) for n, rows in own.items() if n <= 64]
+        yield equal("other monomials that are not 0 there", alone, 0)
 
     def control(self, rng: Generator) -> Checks:
         four = rng.integers(1, 3, (self.points, 4))
@@ -92,18 +55,10 @@ class SumProduct(Experiment):
         values = deep(np.concatenate([four] * 4, axis=1))[-1][:, 0]
         yield because("an input enters four times", equal("n = 16: flat and deep", flat(Counter(merged), four), values))
 
-    def resolution(self, rng: Generator) -> Checks:
-        terms = expand(16)
-        dropped = sorted(next(iter(terms)))
-        x = np.zeros((1, 16), dtype=np.int64)
-        x[0, dropped] = 1
-        fewer = Counter({variables: c for variables, c in terms.items() if sorted(variables) != dropped})
-        yield equal("n = 16: value with one product unit fewer", int(flat(fewer, x)[0]), int(deep(x)[-1][0, 0]))
-
     def plots(self) -> list[Panel]:
         n = self.n[-1]
         growth = {"monomials of one": [float(v[0]) for v in self.layers[n]], "units": [v.size for v in self.layers[n]]}
-        layer = np.arange(1, len(self.layers[n]) + 1)
-        left = Panel(f"Products square, sums double, n = {n}", "layer", "number", log="y").series(layer, growth)
+        left = Panel(f"Products square, sums double, n = {n}", "layer", "number", log="y")
+        left.series(np.arange(1, len(self.layers[n]) + 1), growth)
         right = Panel("Deep and flat sizes", "inputs n", "units", log="xy").series(self.n, self.units, "deep: n - 1")
         return [left, right.series(self.n, [float(m) for m in self.monomials], "flat: 2^(√n - 1)")]

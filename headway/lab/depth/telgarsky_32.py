@@ -1,14 +1,12 @@
 from fractions import Fraction
-from itertools import pairwise
 
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, published,
-    vacuous,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, published, vacuous,
 )
-from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
+from headway.lab.pwl1d import constant, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.adam_fits import adam_fits, bent_net
-from headway.lab.tools.line_fits import GRID, best_by_pieces, best_lines
+from headway.lab.tools.line_fits import best_fit, best_lines
 from headway.lab.tools.tents import low_tent, shallow_teeth, some_teeth, teeth
 
 
@@ -48,22 +46,23 @@ class Telgarsky32(Experiment):
         yield equal("nodes of f", teeth(p).nodes, 3 * L**2 + 6)
         yield at_most("layers of f, 2L² + 4", teeth(p).depth, 2 * L**2 + 4, kind="EXACT")
         yield equal("f crosses ½ so often", f.crossings(0.5, 0, 1), 2**p)
-        yield equal("area between f and ½", l1_distance(f, Pwl(np.zeros(1), np.full(1, 0.5), 0.0, 0.0)), 0.25)
-        starts = {f"{2**L} units": [bent_net((2**L,), rng) for _ in range(self.restarts)]}
-        starts[" + ".join(["2"] * L) + " units"] = [bent_net((2,) * L, rng) for _ in range(self.restarts)]
-        nets = {name: adam_fits(f, every, rng) for name, every in starts.items()}
+        yield equal("area between f and ½", l1_distance(f, constant(0.5)), 0.25)
+        nets = {}
+        for shape in ((2**L,), (2,) * L):
+            starts = [bent_net(shape, rng) for _ in range(self.restarts)]
+            nets[" + ".join(map(str, shape)) + " units"] = adam_fits(f, starts, rng)
         near = [some_teeth(p, j, 15) for j in rng.integers(0, 2**p - 14, self.restarts).tolist()]
         nets["15 units"] = adam_fits(f, near, rng, rate=0.003)
         self.found = {name: [l1_distance(f, pwl1d(net)) for net in every] for name, every in nets.items()}
         most = [pwl1d(net).pieces(0, 1) for every in nets.values() for net in every]
         yield at_most("pieces of the trained nets, 2^(L²)", most, 2 ** (L**2), kind="EXACT")
         yield at_least(f"L1 error of {len(most)} nets trained by Adam", self.found, 1 / 32)
-        self.errors, self.ends = np.array([]), [0]
+        self.best = None
         if L == 2:
-            cost, self.lines = best_lines(f)
-            self.errors, self.ends = best_by_pieces(cost, 64)
-            yield at_least("L1 error of the best 16 lines on a 1/128 grid, jumps allowed", self.errors[15], 1 / 32)
-            yield published("the best 16 lines", self.errors[15], 0.1914, 5e-4)
+            self.best = best_fit(*best_lines(f), 64)
+            sixteen = self.best[0][15]
+            yield at_least("L1 error of the best 16 lines on a 1/128 grid, jumps allowed", sixteen, 1 / 32)
+            yield published("the best 16 lines", sixteen, 0.1914, 5e-4)
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
         yield at_most("layers of your net", len(network.widths), self.L)
@@ -72,28 +71,25 @@ class Telgarsky32(Experiment):
         yield headline(at_least("L1 distance of your net", distance, 1 / 32))
 
     def control(self, rng: Generator) -> Checks:
-        p, f = self.L**2 + 2, pwl1d(teeth(self.L**2 + 2)).simplified()
-        height = 1 - 2.0 ** (-p - 4)
-        error = l1_distance(f, pwl1d(teeth(p, low_tent(height))))
+        p, height, units = self.L**2 + 2, 1 - 2.0 ** (-self.L**2 - 6), 2**self.L
+        error = l1_distance(self.f, pwl1d(teeth(p, low_tent(height))))
         yield because(f"it has {p} hidden layers", at_least(f"L1 error of tents {height:.5g} high", error, 1 / 32))
-        error = l1_distance(f, pwl1d(shallow_teeth(p, 2**p - 1)))
+        error = l1_distance(self.f, pwl1d(shallow_teeth(p, 2**p - 1)))
         yield because(f"it has {2**p - 1} nodes", at_least("L1 error of all teeth but the last", error, 1 / 32))
-        tent, starts = pwl1d(teeth(1)).simplified(), [bent_net((2**self.L,), rng) for _ in range(8)]
-        error = min(l1_distance(tent, pwl1d(net)) for net in adam_fits(tent, starts, rng))
-        yield because("p is 1", at_least(f"L1 error of the best of 8 nets of {2**self.L} units", error, 1 / 32))
+        tent = pwl1d(teeth(1)).simplified()
+        trained = adam_fits(tent, [bent_net((units,), rng) for _ in range(8)], rng)
+        error = min(l1_distance(tent, pwl1d(net)) for net in trained)
+        yield because("p is 1", at_least(f"L1 error of the best of 8 nets of {units} units", error, 1 / 32))
         one = at_least("the least L1 error that counting proves", certificate(1), Fraction(1, 32))
         yield vacuous(because("L is 1", one), "A10")
 
     def plots(self) -> list[Panel]:
-        x, lines = np.linspace(0, 1, 2049), list(pairwise(self.ends))
-        left = Panel("The deep net, and what 16 lines can do", "x", "value")
-        left.curve(x, self.f(x), f"f = Δ^{self.L**2 + 2}")
+        x = np.linspace(0, 1, 2049)
+        left = Panel("What 16 lines can do", "x", "value").curve(x, self.f(x), f"f = Δ^{self.L**2 + 2}")
         right = Panel("No small net comes near", "linear pieces", "∫ |f - g|")
-        if self.errors.size:
-            t = np.array([(i % 4, i % 4 + j - i) for i, j in lines]) / GRID  # f repeats after four cells
-            a, b = np.array([self.lines[i % 4, j - i] for i, j in lines]).T
-            left.curve(np.array(lines) / GRID, a[:, None] + b[:, None] * t, "best 16 lines")
-            right.curve(np.arange(1, self.errors.size + 1), self.errors, "best lines")
+        if self.best:
+            left.curve(*self.best[1:], "best 16 lines")
+            right.curve(np.arange(1, 65), self.best[0], "best lines")
         for (name, errors), n in zip(self.found.items(), (2**self.L + 1, 3**self.L, 16), strict=True):
             right.points([n] * self.restarts, errors, name, size=18)
         return [left, right.level(1 / 32, "1/32").level(float(certificate(self.L)), "counting").limits(y=(0, 0.28))]

@@ -1,4 +1,6 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed
+from headway.lab.kit import (
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
+)
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import product_net
 from headway.lab.tools.partition_of_unity import Smooth, of_sum, sine, taylor_error, unit_ball
@@ -27,70 +29,57 @@ class YarotskyNetwork(Experiment):
 
     cost = "M"
     orders = param((1, 2, 3), "n, for functions of one variable", least=1, most=3, small=(2, 3))
-    epsilons = param(
-        (0.3, 0.1, 0.03, 0.01, 0.003, 0.001), "errors ε to reach, d = 1", least=5e-4, most=0.5, small=(0.3, 0.03)
-    )
+    epsilons = param((0.3, 0.1, 0.03, 0.01, 0.003, 0.001), "errors ε, d = 1", least=5e-4, most=0.5, small=(0.3, 0.03))
     plane = param((0.3, 0.1, 0.03), "errors ε to reach, d = 2 and n = 2", least=0.01, most=0.5, small=(0.3,))
     points = param(600, "random places where the net of two variables is evaluated", least=50, most=10_000, small=50)
 
     def measure(self, rng: Generator) -> Checks:
         wanted = dict.fromkeys([(1, n) for n in self.orders], np.array(self.epsilons)) | {(2, 2): np.array(self.plane)}
-        self.nets = {(d, n): [TaylorNet.reaching(d, n, float(e)) for e in wanted[d, n]] for d, n in wanted}
-        self.wanted, self.errors, flat = wanted, {}, unit_ball(2)
+        self.nets = {case: [TaylorNet.reaching(*case, float(e)) for e in wanted[case]] for case in wanted}
+        self.wanted, self.errors, share, flat = wanted, {}, {}, unit_ball(2)
         for (d, n), nets in self.nets.items():
-            found = [[self.error(net, f) for f in unit_ball(d)] for net in nets]
-            self.errors[f"d = {d}, n = {n}"] = np.array(found)
-        *lines, plane = self.errors.items()
-        yield headline(
-            at_most("d = 1: certified error, ε, three functions", dict(lines), np.array(self.epsilons)[:, None])
-        )
-        yield at_most("d = 2: certified Taylor error + proved gate error, ε", plane[1], np.array(self.plane)[:, None])
-        x = rng.random((self.points, 2))
-        seen = [np.max(np.abs(np.array([f(x) for f in flat]) - net(flat, x)), axis=1) for net in self.nets[2, 2]]
-        yield at_most("d = 2: error of the net at random places, that sum", seen, plane[1])
-        gates, depth, weights = {}, {}, {}
-        for (name, nets), (d, n), e in zip(
-            zip(self.errors, self.nets.values(), strict=True), wanted, wanted.values(), strict=True
-        ):
+            e, name = wanted[d, n], f"d = {d}, n = {n}"
+            self.errors[name] = np.array([[self.error(net, f) for f in unit_ball(d)] for net in nets])
             (deep, large), log = nets[0].constants, np.log(1 / e) + 1
-            gates[name] = np.max([net.gate_bound for net in nets] / e)
-            depth[name] = np.max([net.size.depth for net in nets] / (deep * log))
-            weights[name] = np.max([net.size.weights for net in nets] / (large * e ** (-d / n) * log))
+            sizes = np.array([[net.gate_bound, net.size.depth, net.size.weights] for net in nets])
+            share[name] = np.max(sizes / np.stack([e, deep * log, large * e ** (-d / n) * log], axis=1), axis=0)
+        *lines, (_, plane) = self.errors.items()
+        e = np.array(self.epsilons)[:, None]
+        yield headline(at_most("d = 1: certified error, ε, three functions", dict(lines), e))
+        yield at_most("d = 2: certified Taylor error + proved gate error, ε", plane, np.array(self.plane)[:, None])
+        x, y = rng.random((self.points, 2)), rng.random((60, 2))
+        seen = [np.max(np.abs(np.array([f(x) for f in flat]) - net(flat, x)), axis=1) for net in self.nets[2, 2]]
+        yield at_most("d = 2: error of the net at random places, that sum", seen, plane)
+        gates, depth, weights = ({name: found[i] for name, found in share.items()} for i in range(3))
         yield at_most("all gates together / ε", gates, 0.5)
         yield at_most("depth / c (ln 1/ε + 1)", depth, 1.0)
         yield at_most("weights / c ε^(-d/n) (ln 1/ε + 1)", weights, 1.0)
-        small, y = TaylorNet(2, 2, 2, 4), rng.random((60, 2))
+        small = TaylorNet(2, 2, 2, 4)
         built = [small.matrices(f) for f in flat]
-        yield close(
-            "d = 2: built as matrices, and evaluated", np.array([net(y)[:, 0] for net in built]), small(flat, y)
-        )
+        yield close("d = 2: built as matrices, and evaluated", [net(y)[:, 0] for net in built], small(flat, y))
         hidden = [np.concatenate([np.append(w, b) for w, b in net.layers[:-1]]) for net in built]
-        yield close(
-            "three functions: hidden weights, those of the first", np.array(hidden), np.array([hidden[0]] * 3), 0.0
-        )
+        yield equal("three functions: hidden weights, those of the first", hidden, np.array([hidden[0]] * 3))
 
     def error(self, net: TaylorNet, f: Smooth) -> float:
         """sup |f - f̃| from above."""
         return net.line_error(f) if net.d == 1 else taylor_error(f, net.N, net.n).high + net.gate_bound
 
+    def found(self, f: Smooth, rng: Generator, gate: ReluNet | None = None) -> float:
+        """The largest error at random places for d = 1, n = 3 and the ε of the controls; `gate` in place of its own."""
+        x = rng.random((2000, 1))
+        return float(np.max(np.abs(f(x) - TaylorNet.reaching(1, 3, FINE)([f], x, gate)[0])))
+
     def control(self, rng: Generator) -> Checks:
-        e, x = FINE, rng.random((2000, 1))
-        net = TaylorNet.reaching(1, 3, e)
-
-        def error(f: Smooth, gate: ReluNet | None = None) -> float:
-            return float(np.max(np.abs(f(x) - net([f], x, gate)[0])))
-
-        narrow = at_most("gates for factors up to ½: error, ε", error(sine(1), product_net(net.m, 0.5)), e)
-        yield because("factors are larger than M", narrow)
-        yield because("derivatives are not at most 1", at_most("sin 20x: error, ε", error(sine(1, 20.0)), e))
+        narrow = product_net(TaylorNet.reaching(1, 3, FINE).m, 0.5)
+        check = at_most("gates for factors up to ½: error, ε", self.found(sine(1), rng, narrow), FINE)
+        yield because("factors are larger than M", check)
+        check = at_most("sin 20x: error, ε", self.found(sine(1, 20.0), rng), FINE)
+        yield because("derivatives are not at most 1", check)
+        check = at_most("gates of depth 2: error, ε", self.found(sine(1), rng, product_net(2, 2.0)), FINE)
+        yield because("gates err by more than δ", check)
         # its third derivative is 0; counting pieces forbids it to every net of this size if the factor is large enough
         high = of_sum("10⁵x²", 1, lambda j, s: 1e5 * (s**2, 2 * s, 2 + 0 * s)[j])
-        yield printed(at_most('"derivatives of order 3" only, 10⁵x²: error, ε', error(high), e), "A11")
-
-    def resolution(self, rng: Generator) -> Checks:
-        x = rng.random((2000, 1))
-        coarse = TaylorNet.reaching(1, 3, FINE)([sine(1)], x, product_net(2, 2.0))[0]
-        yield at_most("gates of depth 2: error, ε", float(np.max(np.abs(coarse - sine(1)(x)))), FINE)
+        yield printed(at_most('"derivatives of order 3" only, 10⁵x²: error, ε', self.found(high, rng), FINE), "A11")
 
     def plots(self) -> list[Panel]:
         left = Panel("What is wanted and what is reached", "wanted error ε", "sup |f - f̃|, worst of three f", log="xy")

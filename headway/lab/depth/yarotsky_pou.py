@@ -1,6 +1,5 @@
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope,
-    table,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope, table,
 )
 from headway.lab.relu_net import hinges
 from headway.lab.tools.partition_of_unity import kink, local_taylor, partition, sine, sine_error, taylor_bound
@@ -32,43 +31,37 @@ class YarotskyPou(Experiment):
         return [(max(self.grids) >= 8 * min(self.grids), "`grids` must reach from one N to 8 times of it")]
 
     def measure(self, rng: Generator) -> Checks:
-        sums, bumps = {}, {}
-        for d, few in ((1, 8), (2, 8), (3, 4)):
-            x = np.vstack([rng.random((2000, d)), rng.integers(0, 3 * few + 1, (200, d)) / (3 * few)])
-            phi = partition(x, few)
-            sums[d], bumps[f"d = {d}"] = phi.sum(axis=1), np.sum(phi > 1e-13, axis=1).max() / 2**d
         N, cases = np.array(self.grids, dtype=float), [(d, n) for d in (1, 2) for n in self.orders]
         sups = {(d, n): [sine_error(d, k, n) for k in self.grids] for d, n in cases}
-        self.errors = {(d, n): np.array([sup.high for sup in found]) for (d, n), found in sups.items()}
+        self.errors = {case: np.array([sup.high for sup in found]) for case, found in sups.items()}
         named = {f"d = {d}, n = {n}": errors for (d, n), errors in self.errors.items()}
         yield headline(at_most("error, 2^d d^n / n! N^-n", named, [taylor_bound(d, n, N) for d, n in cases]))
         means = [(2 * d / (3 * N)) ** n / math.factorial(n) for d, n in cases]
         yield at_most("error, (2d/3N)^n / n!", named, means)
-        yield close("Σ φ_m = 1, d = 1, 2, 3", np.concatenate(list(sums.values())), 1.0, 1e-14)
+        sums, bumps = [], {}
+        for d, few in ((1, 8), (2, 8), (3, 4)):
+            phi = partition(np.vstack([rng.random((2000, d)), rng.integers(0, 3 * few + 1, (200, d)) / (3 * few)]), few)
+            sums.append(phi.sum(axis=1))
+            bumps[f"d = {d}"] = np.sum(phi > 1e-13, axis=1).max() / 2**d
+        yield close("Σ φ_m = 1, d = 1, 2, 3", sums, 1.0, 1e-14)
         yield at_most("bumps that are not 0 at a point / 2^d", bumps, 1.0, kind="EXACT")
-        for d, n in cases:
-            attained = [sup.low for sup in sups[d, n]]
-            yield slope(f"d = {d}, n = {n}: error in N", N, attained, -n, 0.1)
+        for (d, n), found in sups.items():
+            yield slope(f"d = {d}, n = {n}: error in N", N, [sup.low for sup in found], -n, 0.1)
         if 32 in self.grids:
-            found = {
-                n: float(self.errors[1, n][self.grids.index(32)]) / REFERENCE[n] for n in self.orders if n in REFERENCE
-            }
-            yield from table(dict.fromkeys(REFERENCE, 1.0), found, 0.01, "sin x, N = 32, n = {}: error / reference")
+            at = {n: self.errors[1, n][self.grids.index(32)] / REFERENCE[n] for n in self.orders if n in REFERENCE}
+            yield from table(dict.fromkeys(REFERENCE, 1.0), at, 0.01, "sin x, N = 32, n = {}: error / reference")
 
     def control(self, rng: Generator) -> Checks:
-        x, N, n = rng.random((4000, 1)), max(self.grids), max(self.orders)
+        x, N, n, steep = rng.random((4000, 1)), max(self.grids), max(self.orders), sine(1, frequency=20.0)
         check = at_least("least Σ φ_m of clip(3/2 - |z|, 0, 1)", partition(x, N, NARROW).sum(axis=1).min(), 1.0, 1e-14)
         yield because("bumps are too narrow", check)
-        steep = sine(1, frequency=20.0)
-        check = at_most(
-            f"sin 20x, n = {n}: error", np.max(np.abs(steep(x) - local_taylor(steep, x, N, n))), taylor_bound(1, n, N)
-        )
+        found = np.max(np.abs(steep(x) - local_taylor(steep, x, N, n)))
+        check = at_most(f"sin 20x, n = {n}: error", found, taylor_bound(1, n, N))
         yield because("derivatives are not at most 1", check)
         fine = np.linspace(0, 1, 20001)[:, None]
         rough = [np.max(np.abs(kink()(fine) - local_taylor(kink(), fine, k, 2))) for k in self.grids]
-        yield because(
-            "it has one derivative, not two", slope("|x - 1/√2|, n = 2: error in N", self.grids, rough, -2, 0.1)
-        )
+        check = slope("|x - 1/√2|, n = 2: error in N", self.grids, rough, -2, 0.1)
+        yield because("it has one derivative, not two", check)
 
     def plots(self) -> list[Panel]:
         x, N = np.linspace(0, 1, 601), np.array(self.grids)

@@ -41,47 +41,29 @@ class YarotskyRate(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.epsilon, far = np.array(tens(np.arange(1, self.digits + 1))), tens(np.array(self.far))
-        sizes = {case: [TaylorNet.reaching(*case, float(e)).size for e in self.epsilon] for case in CASES}
+        sizes = {case: [TaylorNet.reaching(*case, e).size for e in self.epsilon.tolist()] for case in CASES}
         self.weights = {case: np.array([float(size.weights) for size in found]) for case, found in sizes.items()}
         self.depth = {case: np.array([size.depth for size in found]) for case, found in sizes.items()}
         for d, n in CASES:
             weights = [TaylorNet.reaching(d, n, e).size.weights / math.log(1 / e) for e in far]
             rate = slope(f"d = {d}, n = {n}: weights / ln(1/ε)", 1 / np.array(far), weights, d / n, 0.05 * d / n)
             yield headline(rate) if (d, n) == CASES[-1] else rate
-        fits = {f"d = {d}, n = {n}": line_fit(np.log(1 / self.epsilon), self.depth[d, n]) for d, n in CASES[1:]}
-        wanted = np.array([(d + n - 2) / math.log(4) for d, n in CASES[1:]])
-        off = np.abs(np.array([fit[0] for fit in fits.values()]) / wanted - 1)
-        yield at_most(
-            "depth in ln(1/ε): slope off (d + n - 2)/ln 4", dict(zip(fits, off, strict=True)), 0.05, kind="RATE"
-        )
-        yield equal("d = n = 1: depth at every ε", self.depth[1, 1], np.full(self.digits, 2))
-        counted = np.array([TaylorNet(d, n, 1, 5).size.weights for d, n in CASES])
-        yield equal(
-            "N = 1, m = 5: weights counted and built", counted, np.array([built_weights(*case, 5) for case in CASES])
-        )
+        fits = {case: line_fit(np.log(1 / self.epsilon), self.depth[case])[0] for case in CASES[1:]}
+        off = {f"d = {d}, n = {n}": abs(fit * math.log(4) / (d + n - 2) - 1) for (d, n), fit in fits.items()}
+        yield at_most("depth in ln(1/ε): slope off (d + n - 2)/ln 4", off, 0.05, kind="RATE")
+        yield equal("d = n = 1: depth at every ε", self.depth[1, 1], 2)
+        counted, built = zip(*[(TaylorNet(d, n, 1, 5).size.weights, built_weights(d, n, 5)) for d, n in CASES], strict=True)
+        yield equal("N = 1, m = 5: weights counted and built", np.array(counted), built)
 
     def control(self, rng: Generator) -> Checks:
-        log = np.log(1 / self.epsilon)
-        check = slope(
-            "d = 1, n = 2: weights / ln(1/ε) from 10^-1 on", 1 / self.epsilon, self.weights[1, 2] / log, 0.5, 0.025
-        )
+        log, name = np.log(1 / self.epsilon), "d = 1, n = 2: weights / ln(1/ε) from 10^-1 on"
+        check = slope(name, 1 / self.epsilon, self.weights[1, 2] / log, 0.5, 0.025)
         yield because("ε is not small against the constants", check)
         # every one of the (N + 1)^d terms errs at every place, not 2^d of them: each may err by that much less
-        nets = [TaylorNet.reaching(4, 2, float(e)) for e in self.epsilon]
-        fine = [
-            TaylorNet.reaching(4, 2, float(e), (2 / (net.N + 1)) ** 4)
-            for e, net in zip(self.epsilon, nets, strict=True)
-        ]
-        gates = 4 / math.log(4)
-        check = linear_slope(
-            "d = 4, n = 2: depth in ln(1/ε)", log, [net.size.depth for net in fine], gates, 0.05 * gates
-        )
+        nets = {e: TaylorNet.reaching(4, 2, e) for e in self.epsilon.tolist()}
+        depth = [TaylorNet.reaching(4, 2, e, (2 / (net.N + 1)) ** 4).size.depth for e, net in nets.items()]
+        check = linear_slope("d = 4, n = 2: depth in ln(1/ε)", log, depth, 4 / math.log(4), 0.05 * 4 / math.log(4))
         yield because("a product with 0 is not 0", check)
-
-    def resolution(self, rng: Generator) -> Checks:
-        weights = self.weights[4, 2] / self.depth[4, 2]
-        yield slope("d = 4, n = 2: as if smoothness did not help, ε^-d", 1 / self.epsilon, weights, 4.0, 0.2)
-        yield slope("d = 4, n = 2: as if dimension did not hurt, ε^(-1/n)", 1 / self.epsilon, weights, 0.5, 0.025)
 
     def plots(self) -> list[Panel]:
         left = Panel("Weights: dashed slopes are d/n", "1/ε", "weights", log="xy")

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from headway.lab.pwl1d import pwl1d
+from headway.lab.pwl1d import Pwl, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.boxes import TERMS, middles, uniform, value
 from headway.lab.tools.curves import Function
@@ -56,6 +56,13 @@ def quadrature(net: ReluNet, g: Function) -> float:
     t, w = np.polynomial.legendre.leggauss(8)
     x = ends[:-1, None] + np.diff(ends)[:, None] * (t + 1) / 2
     return float(np.sum(np.abs(net.at(x) - g(x)) @ w * np.diff(ends) / 2))
+
+
+def spikes(n: int) -> float:
+    """L1 error over ε = 1 for g = 10 at the middle of each interval, 9 outside a spike of width h/10, α = 10: exact."""
+    t = (np.arange(n) + 0.5) / n
+    g = Pwl((t[:, None] + np.array([-0.05, 0, 0.05]) / n).ravel(), np.tile([9.0, 10.0, 9.0], n), 0.0, 0.0)
+    return l1_distance(pwl1d(shared(np.full(n, 10.0), n, 1, 0.05 / n)), g)
 
 
 def vertex_error(n: int, d: int, gamma: float) -> float:

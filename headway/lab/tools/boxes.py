@@ -53,6 +53,12 @@ def sup_error(terms: tuple[Term, ...], boxes: Boxes) -> float:
     return float(np.max(np.maximum(high - boxes.alpha, boxes.alpha - low)))
 
 
+def worst_and_best(terms: tuple[Term, ...], boxes: Boxes) -> tuple[float, float]:
+    """sup |g - h| where each α_i is g at the worst point of its box, and where it is the mid-range."""
+    low, high = extremes(terms, boxes)
+    return sup_error(terms, boxes._replace(alpha=high)), sup_error(terms, boxes._replace(alpha=(low + high) / 2))
+
+
 def uniform(d: int, delta: float) -> Boxes:
     n = int(np.ceil(1 / delta - 1e-9))
     corner = np.stack([a.ravel() for a in np.meshgrid(*[np.arange(n)] * d, indexing="ij")], axis=1)

@@ -80,3 +80,50 @@ def no_space_is_better(d: int, m: int) -> float:
     length = length[(length > 0) & (length < side)]  # complete up to this radius
     N = np.arange(1, length.size + 1)
     return float(np.max(np.sqrt(np.maximum(1 - m / N, 0)) / (math.pi * length)))
+
+
+def worst_cosine(m: int, spread: float, rng: np.random.Generator) -> float:
+    """The same worst error for d = 2, of the span of m random cosines and the targets cos πk_1x cos πk_2y / ‖πk‖ with k_1, k_2 < 12.
+
+    On a grid of 24² points, where these targets are orthogonal (the discrete cosine transform).
+    """
+    t, k = (np.arange(24) + 0.5) / 24, np.arange(12)
+    waves = np.cos(math.pi * np.outer(k, t))
+    family = np.kron(waves, waves)[1:]
+    e = family / np.linalg.norm(family, axis=1, keepdims=True)
+    x = np.stack(np.meshgrid(t, t, indexing="ij"), axis=-1).reshape(-1, 2)
+    q, _ = np.linalg.qr(cosines(x, m, spread, rng).astype(float))
+    left = np.sqrt(np.maximum(1 - np.sum((e @ q) ** 2, axis=1), 0))
+    return float(np.max(left / (math.pi * np.hypot(*np.meshgrid(k, k)).ravel()[1:])))
+
+
+def tanh_power(k: int, h: float, x: np.ndarray, b: float = 0.6) -> np.ndarray:
+    """x^k, k <= 3, from k + 1 tanh units: the k-th central difference of tanh(b + ax) in a at 0, over h^k tanh^{(k)}(b)."""
+    y = math.tanh(b)
+    derivative = (1 - y**2) * (1.0, -2 * y, 6 * y**2 - 2)[k - 1]
+    units = sum((-1) ** j * math.comb(k, j) * np.tanh(b + (k / 2 - j) * h * x) for j in range(k + 1))
+    return units / (h**k * derivative)
+
+
+def tanh_power_bound(h: np.ndarray, b: float = 0.6) -> np.ndarray:
+    """How far that is from x² on [-1, 1]: max |tanh''''| h² / (12 |tanh''(b)|), where 8y(1 - y²)(2 - 3y²) is at most 4.0859."""
+    y = math.tanh(b)
+    return 4.0859 * h**2 / (24 * y * (1 - y**2))
+
+
+def gaussian_draws(x: np.ndarray, units: np.ndarray, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """Squared errors, averaged over points x, of means of so many cosines for e^{-‖x‖²/2}, (units, draws); and what `units` times them are.
+
+    cos<w, x> with w ~ N(0, I) has the mean e^{-‖x‖²/2} and the variance (1 + e^{-2‖x‖²})/2 - e^{-‖x‖²}.
+    """
+    square, d = np.sum(x**2, axis=1), x.shape[1]
+    means = [np.cos(rng.normal(size=(draws, m, d)) @ x.T).mean(axis=1) for m in units]
+    errors = [np.mean((mean - np.exp(-square / 2)) ** 2, axis=1) for mean in means]
+    return np.array(errors), float(np.mean((1 + np.exp(-2 * square)) / 2 - np.exp(-square)))
+
+
+def wave(d: int, norm: float, points: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points x of the cube, a random w* of that norm, and cos<w*, x>."""
+    x, w = rng.uniform(-1, 1, (points, d)), rng.normal(size=d)
+    w *= norm / np.linalg.norm(w)
+    return x, w, np.cos(x @ w)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
-from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, tabulate
+from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, multilinear, tabulate
 
 
 @dataclass(frozen=True)
@@ -82,3 +82,15 @@ def tree_errors(n: int, K: int, x: np.ndarray) -> tuple[int, np.ndarray, float]:
             h, worst = kind(level, i), below[:, 2 * i : 2 * i + 2].max(axis=1)
             shares.append(float(np.max(here[:, i] / (h.second / (8 * K * K) + h.lipschitz * worst))))
     return sum(table.size for level in tables for table in level), gaps[-1][:, 0], max(shares)
+
+
+def ternary(x: np.ndarray, K: int = 0) -> np.ndarray:
+    """h(h(x_1, x_2, x_3), h(x_4, x_5, x_6), h(x_7, x_8, x_9)), exact or with h interpolated on a grid of (K + 1)³ nodes."""
+
+    def h(v: np.ndarray) -> np.ndarray:
+        return 0.5 + 0.5 * np.sin(v @ [1, 2, -1])
+
+    def node(v: np.ndarray) -> np.ndarray:
+        return multilinear(h, K, v) if K else h(v)
+
+    return node(np.stack([node(x[:, 3 * i : 3 * i + 3]) for i in range(3)], axis=1))

@@ -3,6 +3,7 @@
 Yarotsky 2017, propositions 2 and 3, https://arxiv.org/abs/1610.01145
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,27 @@ def product_net(m: int, M: float, tent: ReluNet = TENT, factor: float = 2.0) -> 
 def product_error(m: Any, M: float) -> Any:
     """M² 4^{-m}: the largest error of the gate, which is attained."""
     return M * M * 4.0**-m
+
+
+def product_gap(net: ReluNet, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """×̃(x, y) - xy"""
+    return net(np.stack([x, y], axis=-1))[..., 0] - x * y
+
+
+def cell_middles(m: int, M: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Middles of the cells of side 2M/2^m of [-M, M]²: all of them up to m = 7, beyond it 4000."""
+    side = 2**m
+    i, j = np.divmod(np.arange(side * side), side) if m <= 7 else rng.integers(0, side, (2, 4000))
+    return M * (2 * i + 1 - side) / side, M * (2 * j + 1 - side) / side
+
+
+def fewest_pieces(e: int) -> int:
+    """The smallest N with 1/(8N²) <= 2^-e, in whole numbers: 8N² >= 2^e."""
+    return math.isqrt((2**e + 7) // 8 - 1) + 1
+
+
+def rival_error(n: int, rng: np.random.Generator) -> float:
+    """The error of lowered chords, at n - 1 random knots if n is odd, else of equal pieces with values a little off."""
+    knots = np.concatenate([[0.0], np.sort(rng.random(n - 1)), [1.0]]) if n % 2 else np.arange(n + 1) / n
+    values = knots**2 - np.max(np.diff(knots)) ** 2 / 8 + rng.normal(0, 1e-3 / n**2, n + 1)
+    return sup_to_square(Pwl(knots, values, 0.0, 0.0))

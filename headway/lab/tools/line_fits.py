@@ -4,30 +4,25 @@ The restriction to the grid makes the L1 error an upper bound on the best one: i
 proves nothing.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from headway.lab.pwl1d import Pwl, l1_distance
+from headway.lab.tools.curves import Function
+from headway.lab.tools.programs import minimax
 
 GRID, LONGEST = 128, 24  # cells of [0, 1]; intervals that are longer get the line ½
 
 
-def best_uniform_line(f: Callable[[np.ndarray], np.ndarray], a: float, b: float, points: int = 41) -> float:
+def best_uniform_line(f: Function, a: float, b: float, points: int = 41) -> float:
     """The least max |f - line| over points of [a, b], ends and middle included, by a linear program.
 
     The tolerance of the program is absolute, so it sees f minus its chord, times a number, on [0, 1].
     """
-    from scipy.optimize import linprog
-
     u = np.linspace(0, 1, points)
     y = f(a + (b - a) * u)
     y = y - (1 - u) * y[0] - u * y[-1]
     size = float(np.max(np.abs(y))) or 1.0
-    A, one = np.stack([np.ones(points), u], axis=1), np.ones((points, 1))
-    both = np.block([[A, -one], [-A, -one]])
-    found = linprog([0, 0, 1], both, np.append(y, -y) / size, bounds=[(None, None)] * 2 + [(0, None)])
-    return float(found.fun) * size
+    return minimax(np.stack([np.ones(points), u], axis=1), y / size)[0] * size
 
 
 def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
@@ -54,6 +49,15 @@ def best_lines(f: Pwl) -> tuple[np.ndarray, np.ndarray]:
     return cost, lines
 
 
+def best_fit(cost: np.ndarray, lines: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From `best_lines`: least L1 errors of 1 … `most` of them with jumps, and the ends of the best 16, x and y, in rows."""
+    errors, ends = best_by_pieces(cost, most)
+    start, stop = np.array(ends[:-1]), np.array(ends[1:])
+    a, b = lines[start % 4, stop - start].T
+    shift = np.stack([start % 4, start % 4 + stop - start], axis=1) / GRID  # f repeats after four cells
+    return errors, np.stack([start, stop], axis=1) / GRID, a[:, None] + b[:, None] * shift
+
+
 def best_by_pieces(cost: np.ndarray, most: int) -> tuple[np.ndarray, list[int]]:
     """Least total cost of 1 … `most` intervals that cover the grid, and the ends of the best 16."""
     steps = np.full((GRID, GRID + 1), np.inf)
@@ -68,3 +72,10 @@ def best_by_pieces(cost: np.ndarray, most: int) -> tuple[np.ndarray, list[int]]:
     for k in range(min(most, 16) - 1, 0, -1):
         ends.append(int(choice[k][ends[-1]]))
     return np.array([t[GRID] for t in total]), [0, *ends[::-1]]
+
+
+def best_at_random_knots(g: Function, m: int, rng: np.random.Generator) -> float:
+    """The error of the best continuous function with m pieces at random knots, from below: five points of each."""
+    t = np.concatenate([[0.0], np.sort(rng.random(m - 1)), [1.0]])
+    x = np.append((t[:-1, None] + np.diff(t)[:, None] * np.arange(4) / 4).ravel(), 1.0)
+    return minimax(np.column_stack([np.ones(x.size), np.maximum(x[:, None] - t[:-1], 0)]), g(x))[0]

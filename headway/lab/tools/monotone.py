@@ -11,6 +11,7 @@ KINDS: tuple[Function, ...] = (
     lambda x: np.sin(x[..., 0] / 2 + x[..., 1]),
     lambda x: x.max(axis=-1),
 )
+SIDES = {1: (8, 16, 32, 64, 128, 256), 2: (8, 16, 32, 64, 128), 3: (6, 12, 24, 48), 4: (6, 9, 13, 18), 5: (6, 8, 10, 12)}  # cells, by d
 
 
 def random_monotone(d: int, rng: np.random.Generator) -> Function:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.lab.pwl1d import Pwl
+from headway.lab.pwl1d import Pwl, constant, sup_distance
 from headway.lab.relu_net import ReluNet, hinges
 from headway.lab.tools.curves import Function
 
@@ -52,3 +52,21 @@ def multiply(f: RidgeNet, g: RidgeNet) -> RidgeNet:
     w = np.concatenate([(f.w[:, None] + s * g.w).reshape(-1, f.w.shape[1]) for s in signs])
     b = np.concatenate([np.add.outer(f.b, s * g.b).ravel() for s in signs])
     return RidgeNet(f.sigma, w, b, np.tile(np.outer(f.c, g.c).ravel() / len(signs), len(signs)))
+
+
+def random_pwl(m: int, rng: np.random.Generator) -> Pwl:
+    """m pieces on the line with knots in (-3, 3); neighbouring slopes differ."""
+    knots, slopes = np.sort(rng.uniform(-3, 3, m - 1)), np.cumsum(rng.uniform(0.5, 2, m) * rng.choice([-1, 1], m))
+    values = rng.normal() + np.cumsum(np.append(0, slopes[1:-1] * np.diff(knots)))
+    return Pwl(knots, values, float(slopes[0]), float(slopes[-1]))
+
+
+def relative_distance(f: Pwl, g: Pwl) -> float:
+    """sup |f - g| over sup |f| (or 1) on [-10, 10], exactly."""
+    return sup_distance(f, g, -10, 10) / max(1.0, sup_distance(f, constant(0), -10, 10))
+
+
+def through(g: Function, m: int, lower: float = 0.0) -> Pwl:
+    """The interpolant at k/m as a function, lowered a little."""
+    t = np.arange(m + 1) / m
+    return Pwl(t, g(t) - lower, 0.0, 0.0)

@@ -83,3 +83,10 @@ def prime_implicants(values: np.ndarray, n: int) -> list[tuple[int, ...]]:
     inside = np.all((terms[:, None] == 2) | (terms[:, None] == cube(n)), axis=2)
     true = {tuple(term) for term, where in zip(terms.tolist(), inside, strict=True) if values[where].all()}
     return [t for t in true if not any((*t[:i], 2, *t[i + 1 :]) in true for i in range(n) if t[i] != 2)]
+
+
+def correlation(x: np.ndarray, literals: int, rng: np.random.Generator) -> float:
+    """E (-1)^{term + parity} over all inputs x for a random term: a fraction with the denominator 2^n, exact."""
+    chosen = rng.permutation(x.shape[1])[:literals]
+    term = np.all(x[:, chosen] == rng.integers(0, 2, literals), axis=1)
+    return float(np.mean((1 - 2 * term) * (1 - 2 * (x.sum(axis=1) % 2))))
