@@ -36,12 +36,12 @@ class MontufarFold(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.sizes = [(2, self.m, L) for L in range(1, self.depth + 1)]
-        sizes = [*SIZES, *self.sizes, (2, 6, 2)]
+        sizes = list(dict.fromkeys([*SIZES, *self.sizes, (2, 6, 2)]))
         found = {size: len(cells(folding_net(*size, rng))) for size in sizes}
-        self.counts = list(found.values())[2:-1]
+        self.counts = [found[size] for size in self.sizes]
         yield headline(at_least("regions of folding nets (n, m, L)", found, [self.bound(*size) for size in sizes]))
         yield at_most("∏ Σ C(m, j), the most there can be", found, [most_regions(n, (m,) * L) for n, m, L in sizes])
-        one = np.array(list(found.values())[:2])
+        one = np.array([found[size] for size in SIZES])
         yield equal("one input: 12 or 80, and those beside [0, 1]", one, list(SIZES.values()))
         deep = {size: count for size, count in found.items() if size[2] > 1}
         shallow = [zaslavsky(n, m * L) + 1 for n, m, L in deep]
