@@ -14,7 +14,7 @@ class ConvexLocalGlobal(Experiment):
 
         h(λa + (1 - λ)b) <= λh(a) + (1 - λ)h(b)      =>      every local minimum is a global one,
 
-    because towards a lower point a convex function falls from the first step on. In one dimension with η < 1/L the
+    because towards a lower point a convex function falls from the first step on. In one dimension with η <= 1/L the
     basins of descent are exactly the intervals between local maxima. The loss of a network is not convex: a network and
     its copy with two hidden units exchanged have the same loss, the network half-way between them has another one.
 

@@ -86,13 +86,13 @@ class NetSymmetries(Experiment):
         yield printed(close("entries with column sums 1", scores(moved(odd, merge), x), scores(odd, x)), "C8")
 
     def plots(self) -> list[Panel]:
-        net, t, lines = self.nets["tanh"], np.linspace(0, 1, 31), []
-        twin, f = copy.deepcopy(net), scores(net, self.x)
-        for end in self.theta[1:]:
-            for share in t:
-                vector_to_parameters(torch.from_numpy((1 - share) * self.theta[0] + share * end), twin.parameters())
-                lines.append(np.mean((scores(twin, self.x) - f) ** 2))
+        t, f, twin = np.linspace(0, 1, 31), scores(self.nets["tanh"], self.x), copy.deepcopy(self.nets["tanh"])
+
+        def away(theta: np.ndarray) -> float:
+            vector_to_parameters(torch.from_numpy(theta), twin.parameters())
+            return float(np.mean((scores(twin, self.x) - f) ** 2))
+
+        curves = [[away((1 - s) * self.theta[0] + s * end) for end in self.theta[1:]] for s in t]
         title = f"From a net to its {len(self.theta) - 1} copies: equal at both ends, not between"
         panel = Panel(title, "way from the net to a copy", "mean squared difference of f")
-        curves = np.reshape(lines, (-1, t.size)).T
         return [panel.custom(lambda axes: axes.plot(t, curves, color=style.SOFT, linewidth=0.7, alpha=0.6))]
