@@ -59,7 +59,7 @@ class TrajectoryHe(Experiment):
 
     def plots(self) -> list[Panel]:
         layer, n = np.arange(self.depth + 1), self.widths[-1]
-        left = Panel("Two phases, and the boundary $σ_w^2 = 2$", "layer L", f"mean length, n = {n}", log="y")
+        left = Panel("Two phases, and the boundary $σ_w^2=2$", "layer L", f"mean length, n = {n}", log="y")
         left.curve(layer, {f"$σ_w$ = {s:.3g}": self.lengths[n][:, i].mean(axis=1) for i, s in enumerate(SIGMAS)})
         left.bound(layer, (math.sqrt(2) * relu_factor(n)) ** layer, "$(√2\\,c_n)^L$")
         right = Panel("He: narrow networks shrink curves", "layer L", "mean length, $σ_w$ = √2", log="y")

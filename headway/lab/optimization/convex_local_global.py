@@ -72,6 +72,6 @@ class ConvexLocalGlobal(Experiment):
             left.points(self.x[mine], self.h(self.x[mine][:, None]), size=9)
             left.points([m], self.h(np.array([[m]])), size=60, colour="black")
         s = np.linspace(-0.2, 1.2, 200)[:, None]
-        middle = Panel("A network, its copy", "position", "loss on XOR")
+        middle = Panel("From a network to its copy", "way from one to the other", "loss on XOR")
         middle.curve(s, self.net((1 - s) * self.pair[0] + s * self.pair[1]))
         return [left, middle, Panel("XOR: last losses", "loss", "starts").histogram(self.last, density=False)]

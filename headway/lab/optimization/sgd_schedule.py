@@ -89,6 +89,6 @@ class SGDSchedule(Experiment):
         left.series(self.t, {name: self.gaps[name] for name in ("1/(μ(t + t₀))", "averaged", "cosine", "step")})
         left.control(self.t, self.gaps["constant"], "constant")
         left.bound(self.t, self.sigma**2 / (2 * self.mu * self.t), "σ²/(2μt)")
-        right = Panel("The rates", "steps t", "η_t / η")
+        right = Panel("The rates", "steps t", "$η_t$ / η")
         shown = {name: rates[name][:-1] / self.eta for name in ("averaged", *DECAY)}
         return [left, right.curve(np.arange(1, self.steps), shown)]

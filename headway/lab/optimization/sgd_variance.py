@@ -82,6 +82,6 @@ class SGDVariance(Experiment):
 
     def plots(self) -> list[Panel]:
         b, n, (every, apart) = np.arange(1, self.n), self.n, self.shares
-        panel = Panel(f"All batches of {n} examples: distinct ones repel", "batch size B", "tr Cov g_B / tr Σ")
+        panel = Panel(f"All batches of {n} examples: distinct ones repel", "batch size B", "tr Cov $g_B$ / tr Σ")
         panel.series(b, apart, "without replacement").bound(b, (n - b) / (n - 1) / b)
         return [panel.series(b[: self.b], every, "with replacement").bound(b, 1 / b, "theory")]
