@@ -8,17 +8,11 @@ from headway.lab.kit import (
 )
 from headway.lab.tools.differences import differences
 from headway.lab.tools.layers import applied, drawn
-from headway.lab.tools.layers64 import built, jacobian, tensor
+from headway.lab.tools.layers64 import built, derivative, jacobian, tensor
 from headway.lab.tools.training import outputs, seeded
 from headway.layers.activations import ACTIVATIONS
 from headway.models import mlp, shallow
 from headway.training.optimizers.sgd import SGD
-
-
-def derivative(name: str, z: np.ndarray) -> np.ndarray:
-    """φ'(z) of a registered activation, by autograd."""
-    t = tensor(z).requires_grad_(True)
-    return torch.autograd.grad(ACTIVATIONS[name](t).sum(), t)[0].numpy()
 
 
 def units(net: shallow.Shallow) -> np.ndarray:
@@ -64,7 +58,7 @@ class ActivationGradients(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.z, self.depths = np.linspace(-8, 8, 1601), np.arange(1, self.depth + 1)
-        self.slopes = {name: derivative(name, self.z) for name in ("sigmoid", "tanh", "relu", "leaky_relu")}
+        self.slopes = {name: derivative(ACTIVATIONS[name], self.z) for name in ("sigmoid", "tanh", "relu", "leaky_relu")}
         yield close("sigmoid: φ' = φ(1 - φ)", self.slopes["sigmoid"], expit(self.z) * expit(-self.z), 1e-12)
         most = np.minimum(0.25, np.exp(-np.abs(self.z)))
         yield at_most("sigmoid: φ', min(¼, e^-|z|)", self.slopes["sigmoid"], most, rounding=1e-12)
