@@ -58,6 +58,10 @@ class MomentumRates(Experiment):
         names = list(self.found[self.kappas[0]])
         worst = {n: [np.max((runs[n][0] / runs[n][1])[1:]) for runs in self.found.values()] for n in names}
         yield headline(at_most("gap / bound, the largest over all steps, by κ", worst, 1.0, rounding=1e-9))
+        k, q = self.kappas[0], self.kappas[0] ** 0.5
+        path = tuned(Nesterov, quadratic(np.geomspace(1 / k, 1, self.modes)), 1 / k, np.ones(self.modes), 50)
+        theta, beta = path.points - path.gradients, (q - 1) / (q + 1)  # L = 1: θ_{t+1} = y_t - ∇h(y_t)
+        yield close("Nesterov: y_t = θ_t + β(θ_t - θ_{t-1})", path.points[2:], theta[1:-1] + beta * np.diff(theta, axis=0)[:-1])
         if 100 in self.kappas:
             factor = (self.found[100]["heavy ball"][0][200] / self.found[100]["heavy ball"][0][100]) ** 0.01
             yield published("heavy ball, κ = 100: factor of a late step, ρ² = 0.669", factor, 0.676, 0.005)
