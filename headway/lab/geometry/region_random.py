@@ -17,9 +17,10 @@ class RegionRandom(Experiment):
 
         E pieces <= 1 + (2/π) r N,      E pieces -> 1 + (2/π) m Σ_{ℓ<=L} arctan(r/√ℓ)  (wide layers),      maximum (m + 1)^L.
 
-    In layer ℓ, E z² = 2t²/n + ℓσ_b^2, E z'² = 2/n and E zz' = 2t/n, and the formula of Kac and Rice counts the zeros of
-    such a Gaussian z. Biases add up from layer to layer, so deep units bend a little less often. Narrow layers fall
-    below the law: all m units are off at once with probability 2^{-m}, and then nothing passes.
+    A unit z = w·h + b bends where b = -w·h: on average at most 2T times E|z'| <= √(2/n) √(2/π) times the density of b at
+    0. In wide layers z is Gaussian with E z² = 2t²/n + ℓσ_b^2, E z'² = 2/n and E zz' = 2t/n, and the formula of Kac and
+    Rice counts its zeros: biases add up, so deep units bend a little less often. Narrow layers fall below the law: all m
+    units are off at once with probability 2^{-m}, and then nothing passes.
 
     Notes: A, B, C. Source: Hanin and Rolnick 2019, Complexity of linear regions in deep networks,
     https://arxiv.org/abs/1901.09021
