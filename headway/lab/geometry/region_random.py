@@ -37,8 +37,10 @@ class RegionRandom(Experiment):
     nets = param(50, "random nets for each N, depth and seed", least=40, most=500, small=40)
 
     def conditions(self) -> list[tuple[bool, str]]:
+        self.r = self.reach * math.sqrt(2 / self.inputs) / self.bias
         return [(all(N % 8 == 0 for N in self.units), "`units` must be multiples of 8"),
-                (sum(self.units) * self.nets <= 100_000, "`units` times `nets` is too large")]  # fmt: skip
+                (sum(self.units) * self.nets <= 100_000, "`units` times `nets` is too large"),
+                (self.r >= 2, "`reach` √(2/`inputs`)/`bias` must be 2 or more, or units bend outside")]  # fmt: skip
 
     def pieces(self, depth: int, units: int, rng: Generator, deep: float = 1.0) -> np.ndarray:
         """Of random nets along t u for random unit vectors u; biases after the first layer are `deep` times as large."""
@@ -60,7 +62,7 @@ class RegionRandom(Experiment):
         return float(abs(counts.mean() - law) / allowed)
 
     def measure(self, rng: Generator) -> Checks:
-        self.r, self.N = self.reach * math.sqrt(2 / self.inputs) / self.bias, sorted(self.units)
+        self.N = sorted(self.units)
         deep = [np.concatenate([self.pieces(8, n, rng) for _ in range(3)]) for n in self.N]
         share = deep[0].max() / product_bound((self.N[0] // 8,) * 8)
         yield at_most(f"largest of {deep[0].size} nets / maximum, depth 8, N = {self.N[0]}", share, 1e-2)
