@@ -5,7 +5,17 @@ import pytest
 
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet, random_net
-from headway.lab.tools.regions import Polygon, arrangement, cells, distinct_maps, most_regions, signs_at, zaslavsky
+from headway.lab.tools.regions import (
+    Polygon,
+    arrangement,
+    bends,
+    cells,
+    crossings,
+    distinct_maps,
+    most_regions,
+    signs_at,
+    zaslavsky,
+)
 
 
 @pytest.mark.parametrize("inputs", [1, 2])
@@ -54,12 +64,22 @@ def test_arrangements() -> None:
 
 def test_the_polygons_of_a_square_fill_it() -> None:
     found = cells(random_net([2, 6, 6, 1], np.random.default_rng(3)), Polygon.square(-2, 3))
-    area = 0.0
-    for cell in found:
-        assert isinstance(cell.part, Polygon)
-        x, y = cell.part.points.T
-        area += abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
-    assert area == pytest.approx(25, rel=1e-9)
+    assert sum(cell.polygon.area for cell in found) == pytest.approx(25, rel=1e-9)
+
+
+def test_the_lines_of_a_second_layer_bend_where_they_meet_the_first() -> None:
+    """|x| - 1 = 0 as a line of the plane has no bend, |x| - y = 0 one, at 0."""
+    first = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], np.zeros(4)
+    for row, count in (([1.0, 1, 0, 0], 0), ([1.0, 1, -1, 1], 1)):
+        net = ReluNet((first, ([row], [-1.0 if count == 0 else 0.0]), ([[1.0]], [0.0])))
+        found = bends(net, cells(net, Polygon.square(-2, 3)))
+        assert found.shape == (count, 2) and np.allclose(found, 0)
+
+
+def test_crossings_are_counted_once() -> None:
+    w, b = np.array([[1.0, 0], [0, 1], [1, 1], [1, 0], [1, -1]]), np.array([0.0, 0, 0, 1, 0])
+    assert len(crossings(w, b)) == 2  # three of the lines meet in 0, the fourth is beside it
+    assert len(crossings(w[:4], b[:4])) == 2  # the first is parallel
 
 
 def test_regions_may_share_an_affine_map() -> None:

@@ -3,8 +3,6 @@ from headway.lab.tools.dichotomies import cover, dichotomies
 from headway.lab.tools.mosaic import mosaic
 from headway.lab.tools.regions import Polygon, arrangement, zaslavsky
 
-COUNTS = {(2, 4): 8, (2, 6): 12, (3, 6): 32}  # (n, m): regions
-
 
 class CentralArrangement(Experiment):
     """Without biases, m hyperplanes in general position cut space into 2 Σ_{j<n} C(m-1, j) cones: Cover's number.
@@ -25,24 +23,20 @@ class CentralArrangement(Experiment):
     shown = param(5, "lines in the picture", least=2, most=20)
 
     def measure(self, rng: Generator) -> Checks:
-        sizes = [(n, m) for n in (2, 3) for m in range(n, self.m + 1)]
-        normals = [rng.normal(size=(m, n)) for n, m in sizes]
-        found = np.array([len(arrangement(w, np.zeros(len(w)))) for w in normals])
-        self.found = dict(zip(sizes, found, strict=True))
-        row = equal(f"regions without biases, n = 2, 3, m <= {self.m}", found, [cover(m, n) for n, m in sizes])
-        yield headline(row)
-        yield equal("labellings of the normals, counted by linear programs", found, [dichotomies(w) for w in normals])
-        known = {pair: count for pair, count in COUNTS.items() if pair in self.found}
-        name = "(n, m) = " + ", ".join(f"{pair}: {count}" for pair, count in known.items())
-        yield equal(name, np.array([self.found[pair] for pair in known]), list(known.values()))
-        signs = {c.signs.tobytes() for c in arrangement(normals[-1], np.zeros(len(normals[-1])))}
-        opposite = {(~np.frombuffer(s, dtype=bool)).tobytes() for s in signs}
-        yield equal("regions whose opposite is not one", len(signs - opposite), 0)
-        self.biased = {
-            (n, m): len(arrangement(w, rng.normal(size=m))) for (n, m), w in zip(sizes, normals, strict=True)
-        }
-        fewer = [self.found[n, m] / self.biased[n, m] for n, m in sizes]
-        yield at_most("regions without biases / with biases", fewer, 1.0)
+        normals = {(n, m): rng.normal(size=(m, n)) for n in (2, 3) for m in range(n, self.m + 1)}
+        cones = {size: arrangement(w, np.zeros(len(w))) for size, w in normals.items()}
+        self.found = {size: len(cells) for size, cells in cones.items()}
+        found, wanted = np.array(list(self.found.values())), [cover(m, n) for n, m in normals]
+        yield headline(equal(f"regions without biases, n = 2, 3, m <= {self.m}", found, wanted))
+        labellings = [dichotomies(w) for w in normals.values()]
+        yield equal("labellings of the normals, counted by linear programs", found, labellings)
+        signs = [{tuple(c.signs) for c in cells} for cells in cones.values()]
+        pairs = zip(signs, cones.values(), strict=True)
+        alone = sum(tuple(~c.signs) not in known for known, cells in pairs for c in cells)
+        yield equal("regions whose opposite is not one", alone, 0)
+        self.biased = {(n, m): len(arrangement(w, rng.normal(size=m))) for (n, m), w in normals.items()}
+        most = [count - (m > n) for (n, m), count in self.biased.items()]
+        yield at_most("regions without biases, with biases (less one for m > n)", self.found, most)
         self.cells = arrangement(rng.normal(size=(self.shown, 2)), np.zeros(self.shown), Polygon.square(-1, 1))
 
     def control(self, rng: Generator) -> Checks:

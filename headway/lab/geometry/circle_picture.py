@@ -6,11 +6,6 @@ from headway.lab.kit import (
 from headway.lab.tools.trajectories import circle, images, layers, polyline_length, relu_factor
 
 
-def spread(curve: np.ndarray) -> np.ndarray:
-    """Singular values of the centred curve (n, points)."""
-    return np.linalg.svd(curve - curve.mean(axis=1, keepdims=True), compute_uv=False)
-
-
 class CirclePicture(Experiment):
     """A random ReLU network with σ_w > √2 turns a circle into a long and tangled curve.
 
@@ -42,10 +37,10 @@ class CirclePicture(Experiment):
         shown = self.through(rng, self.sigma_w, 1)
         self.layers = 1, self.depth // 2, self.depth
         self.curves = [shown[layer - 1][0].astype(np.float64) for layer in self.layers]
-        sizes = [spread(curve) for curve in self.curves]
-        self.shares = [int(np.sum(s > 0.05 * s[0])) for s in sizes]
-        yield equal("directions of the curve of layer 1: an ellipse", self.shares[0], 2)
-        yield at_least(f"directions of the curve of layer {self.depth}, at 5 % of the largest", self.shares[2], 5)
+        self.parts = [np.linalg.svd(c - c.mean(axis=1, keepdims=True), full_matrices=False)[1:] for c in self.curves]
+        first, _, last = (int(np.sum(s > 0.05 * s[0])) for s, _ in self.parts)
+        yield equal("directions of the curve of layer 1: an ellipse", first, 2)
+        yield at_least(f"directions of the curve of layer {self.depth}, at 5 % of the largest", last, 5)
         coarse = polyline_length(self.curves[2][:, ::2]) / polyline_length(self.curves[2])
         yield at_least(f"length with half of the points / with all, layer {self.depth}", coarse, 0.95)
         self.totals: list[np.ndarray] = []
@@ -71,8 +66,7 @@ class CirclePicture(Experiment):
 
     def plots(self) -> list[Panel]:
         panels = []
-        for layer, curve in zip(self.layers, self.curves, strict=True):
-            _, s, rows = np.linalg.svd(curve - curve.mean(axis=1, keepdims=True), full_matrices=False)
+        for layer, curve, (s, rows) in zip(self.layers, self.curves, self.parts, strict=True):
             longer = polyline_length(curve) / polyline_length(circle(self.n, self.points))
             panel = Panel(f"Layer {layer}: {longer:.3g} times as long", "first principal direction", "second")
             panels.append(panel.curve(s[0] * rows[0], s[1] * rows[1]))

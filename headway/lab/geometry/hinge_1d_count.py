@@ -36,8 +36,7 @@ class Hinge1DCount(Experiment):
     def measure(self, rng: Generator) -> Checks:
         yield headline(equal("σ(x) - σ(x): regions, pieces, maps", np.array(counted(TWINS)), (2, 1, 1)))
         yield equal("a plateau: regions, pieces, maps", np.array(counted(PLATEAU)), (5, 5, 4))
-        t = rng.uniform(-1, 1, self.units + self.silent + self.twins)
-        c = rng.uniform(0.5, 1.5, self.units + self.silent + self.twins)
+        t, c = rng.uniform((-1, 0.5), (1, 1.5), (self.units + self.silent + self.twins, 2)).T
         c[self.units : self.units + self.silent] = 0.0
         self.net = hinges(np.append(t, t[-self.twins :]), np.append(c, -c[-self.twins :]))
         self.hinges, expected = t, (len(t) + 1, self.units + 1, self.units + 1)
@@ -48,18 +47,16 @@ class Hinge1DCount(Experiment):
         yield at_most("their different maps, pieces", self.maps, self.pieces)
 
     def control(self, rng: Generator) -> Checks:
-        near = hinges([0.0, 0.0], [1.0, -0.9])
+        near, apart = hinges([0.0, 0.0], [1.0, -0.9]), hinges([0.0, 0.1], [1.0, -1.0])
         yield because("the weights do not cancel", equal("σ(x) - 0.9 σ(x): pieces", pieces_of(near), 1))
-        apart = hinges([0.0, 0.1], [1.0, -1.0])
         yield because("the hinges differ", equal("σ(x) - σ(x - 0.1): pieces", pieces_of(apart), 1))
 
     def plots(self) -> list[Panel]:
         x = np.linspace(-1.2, 1.2, 400)
         bent, flat = self.hinges[: self.units], self.hinges[self.units :]
         left = Panel("Some hinges leave no trace", "x", "output").target(x, self.net.at(x), "net")
-        left.points(bent, self.net.at(bent), "bends").points(
-            flat, self.net.at(flat), "hinges without a bend", "#d55e00", 26
-        )
-        right = Panel("Random deep nets", "activation regions", "linear pieces")
+        left.points(bent, self.net.at(bent), "bends")
+        left.points(flat, self.net.at(flat), "hinges without a bend", "#d55e00", 26)
         ends = np.array([1, self.regions.max()])
+        right = Panel("Random deep nets", "activation regions", "linear pieces")
         return [left, right.bound(ends, ends, "equal").points(self.regions, self.pieces, "nets")]

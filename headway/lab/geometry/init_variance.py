@@ -6,7 +6,8 @@ from torch import Tensor
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, mean_is, monotone, np, param,
 )
-from headway.layers.initialisation import gaussian, glorot_normal, he_normal, orthogonal
+from headway.lab.tools.training import seeded
+from headway.layers.initialisation import gaussian, glorot_normal, glorot_uniform, he_normal, he_uniform, orthogonal
 
 Function = Callable[[Tensor], Tensor]
 
@@ -33,8 +34,7 @@ class InitVariance(Experiment):
 
     def run(self, rng: Generator, rule: Function, f: Function) -> tuple[np.ndarray, np.ndarray]:
         """Mean squares of z and of its gradient after 0, 1, ..., depth layers: (depth + 1, draws) each."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**31)))
+        with seeded(rng):
             z = [torch.randn(self.draws, self.width, dtype=torch.float64, requires_grad=True)]
             empty, self.weights = torch.empty(self.width, self.width, dtype=torch.float64), []
             for _ in range(self.depth):
@@ -44,44 +44,45 @@ class InitVariance(Experiment):
         up, down = (torch.stack(list(x)).detach().square().mean(-1).numpy() for x in (z, gradients))
         return up, down
 
+    def rectangle(self, rng: Generator, rule: Function) -> tuple[np.ndarray, np.ndarray]:
+        """Mean squares after 60 linear layers of n inputs and 3n units over those before, up and down."""
+        with seeded(rng):
+            x, g = torch.randn(60, self.width), torch.randn(60, 3 * self.width)
+            w = torch.stack([rule(torch.empty(3 * self.width, self.width)) for _ in range(60)])
+        pairs = (x, torch.einsum("boi,bi->bo", w, x)), (g, torch.einsum("boi,bo->bi", w, g))
+        up, down = ((after.square().mean(1) / before.square().mean(1)).numpy() for before, after in pairs)
+        return up, down
+
     def measure(self, rng: Generator) -> Checks:
         z, g = self.run(rng, orthogonal, lambda z: z)
-        yield close("orthogonal, linear: z² after all layers / before", z[-1] / z[0], np.ones(self.draws))
-        yield close("orthogonal, linear: the same for gradients", g[0] / g[-1], np.ones(self.draws))
+        ratios = np.stack([z[-1] / z[0], g[0] / g[-1]])
+        yield close("orthogonal, linear: z² after all layers / before, and g²", ratios, np.ones(ratios.shape))
         self.tanh, _ = self.run(rng, glorot_normal, torch.tanh)
         yield monotone("Glorot, tanh: z² of layers 0, 1, 4 and the last", self.tanh.mean(axis=1)[[0, 1, 4, -1]], "falls")
         yield at_least(f"Glorot, tanh: mean of z² after {self.depth} layers", self.tanh[-1].mean(), 1 / (4 * self.depth))
-        _, g = self.run(rng, glorot_normal, torch.sigmoid)
-        norms = [float(torch.linalg.matrix_norm(w[0], 2)) for w in self.weights]
-        self.sigmoid_gradient = g
-        yield at_most("Glorot, sigmoid: |g| / |g'|, against |W|/4", np.sqrt(g[:-1, 0] / g[1:, 0]), np.array(norms) / 4)
+        _, self.sigmoid = self.run(rng, glorot_normal, torch.sigmoid)
+        ratio, norms = np.sqrt(self.sigmoid[:-1] / self.sigmoid[1:]), torch.stack(self.weights)
+        most = torch.linalg.matrix_norm(norms, 2).numpy() / 4
+        yield at_most("Glorot, sigmoid: |g| / |g'|, against |W|/4", ratio, most)
 
     def sample(self, rng: Generator) -> Checks:
-        n = self.width
-        self.he = self.run(rng, he_normal, torch.relu)
-        self.halved = self.run(rng, lambda w: gaussian(w, n**-0.5), torch.relu)
+        self.he, uniform = (self.run(rng, rule, torch.relu) for rule in (he_normal, he_uniform))
+        self.halved = self.run(rng, lambda w: gaussian(w, self.width**-0.5), torch.relu)
         yield headline(mean_is("He, ReLU: z² of a layer / of the one before", self.he[0][1:] / self.he[0][:-1], 1))
         yield mean_is("He, ReLU: the same for gradients, downwards", self.he[1][1:-1] / self.he[1][2:], 1)
+        yield mean_is("He's uniform rule: z² of a layer / of the one before", uniform[0][1:] / uniform[0][:-1], 1)
         yield mean_is("Var(w) = 1/n, ReLU: z² of a layer / of the one before", self.halved[0][1:] / self.halved[0][:-1], 0.5)
-        up, down = self.rectangle(rng, n, 3 * n)
-        yield mean_is("Glorot, linear, n to 3n: z² up, 2 n_in/(n_in + n_out)", up, 0.5)
-        yield mean_is("Glorot, linear, n to 3n: gradient² down, 2 n_out/(n_in + n_out)", down, 1.5)
-
-    def rectangle(self, rng: Generator, n_in: int, n_out: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean squares after one linear layer over those before, up and down, of several layers with Glorot's rule."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**31)))
-            x, g = torch.randn(60, n_in), torch.randn(60, n_out)
-            w = torch.stack([glorot_normal(torch.empty(n_out, n_in)) for _ in range(60)])
-            up, down = torch.einsum("boi,bi->bo", w, x), torch.einsum("boi,bo->bi", w, g)
-        return (up.square().mean(1) / x.square().mean(1)).numpy(), (down.square().mean(1) / g.square().mean(1)).numpy()
+        for name, rule in {"Glorot": glorot_normal, "Glorot's uniform rule": glorot_uniform}.items():
+            up, down = self.rectangle(rng, rule)
+            yield mean_is(f"{name}, n to 3n, linear: z² up, 2 n_in/(n_in + n_out)", up, 0.5)
+            yield mean_is(f"{name}, n to 3n, linear: gradient² down, 2 n_out/(n_in + n_out)", down, 1.5)
 
     def control(self, rng: Generator) -> Checks:
         z, _ = self.run(rng, he_normal, lambda z: z)
         check = mean_is("He, linear: z² of a layer / of the one before", z[1:] / z[:-1], 1)
         yield because("the layers are linear, nothing is lost", check)
-        self.small, _ = self.run(rng, gaussian, torch.relu)
-        check = mean_is("N(0, 0.01²), ReLU", self.small[1:] / self.small[:-1], 1)
+        small, _ = self.run(rng, gaussian, torch.relu)
+        check = mean_is("N(0, 0.01²), ReLU", small[1:] / small[:-1], 1)
         yield because(f"the variance is {0.01**2 * self.width / 2:g} of He's", check)
 
     def plots(self) -> list[Panel]:
@@ -90,5 +91,5 @@ class InitVariance(Experiment):
         shown = {"He, ReLU": self.he[0], "1/n, ReLU": self.halved[0], "Glorot, tanh": self.tanh}
         left.series(layer, {k: v.mean(axis=1) for k, v in shown.items()}).bound(layer, 0.5**layer, "$2^{-ℓ}$")
         right = Panel("Gradients on the way down", "layer", "mean of g², last layer = 1", log="y")
-        gradients = {"He, ReLU": self.he[1], "1/n, ReLU": self.halved[1], "Glorot, sigmoid": self.sigmoid_gradient}
+        gradients = {"He, ReLU": self.he[1], "1/n, ReLU": self.halved[1], "Glorot, sigmoid": self.sigmoid}
         return [left, right.series(layer, {k: v.mean(axis=1) / v[-1].mean() for k, v in gradients.items()})]

@@ -40,7 +40,7 @@ class ManifoldRate(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.found = {(d, n): self.errors(rng, d, n) for d in sorted(self.latent) for n in sorted(self.spaces)}
         for d, n in self.found:
-            check = slope(f"d = {d}, n = {n}: error in N", sorted(self.sizes), self.found[d, n], -1 / d, 0.1)
+            check = slope(f"d = {d}, n = {n}: error in N", sorted(self.sizes), self.found[d, n], -1 / d, min(0.1, 0.2 / d))
             yield headline(check) if (d, n) == (max(self.latent), max(self.spaces)) else check
         few, many = min(self.spaces), max(self.spaces)
         ratio = [self.found[d, many] / self.found[d, few] for d in self.latent]

@@ -16,7 +16,7 @@ class MontufarFold(Experiment):
 
     With p = ⌊m/n⌋ units for each coordinate a layer maps p^n small cubes onto the whole one, so whatever the next
     layers draw in the cube appears p^n times in its input. One layer with as many units has only Σ C(mL, j) regions, a
-    polynomial.
+    polynomial. The earlier bound of Pascanu, Montúfar and Bengio has the exponent L - 1 in the place of n(L - 1).
 
     Notes: B, C. Source: Montúfar, Pascanu, Cho and Bengio 2014, https://arxiv.org/abs/1402.1869
     Assumes: the weights are chosen; m >= 2n.
@@ -28,35 +28,27 @@ class MontufarFold(Experiment):
     depth = param(3, "the largest number L of their hidden layers", least=2, most=4, small=2)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        return [
-            (
-                self.bound(2, self.m, self.depth) <= 3000,
-                "there are too many regions to list: m or depth must be smaller",
-            )
-        ]
+        few = self.bound(2, self.m, self.depth) <= 3000
+        return [(few, "there are too many regions to list: `m` or `depth` must be smaller")]
 
-    def bound(self, n: int, m: int, layers: int, exponent: int = 0) -> int:
-        """Montúfar's bound; exponent 1 is the earlier one of Pascanu, Montúfar and Bengio."""
-        return (m // n) ** ((exponent or n) * (layers - 1)) * zaslavsky(n, m)
+    def bound(self, n: int, m: int, layers: int) -> int:
+        return (m // n) ** (n * (layers - 1)) * zaslavsky(n, m)
 
     def measure(self, rng: Generator) -> Checks:
         self.sizes = [(2, self.m, L) for L in range(1, self.depth + 1)]
-        sizes = [*SIZES, *self.sizes, (2, 6, 2)]
-        found = {f"n = {n}, m = {m}, L = {L}": len(cells(folding_net(n, m, L, rng))) for n, m, L in sizes}
-        self.counts = list(found.values())[2:-1]
-        yield headline(at_least("regions of folding nets", found, [self.bound(*size) for size in sizes]))
-        yield at_least("the earlier bound, exponent 1", found, [self.bound(*size, 1) for size in sizes])
+        sizes = list(dict.fromkeys([*SIZES, *self.sizes, (2, 6, 2)]))
+        found = {size: len(cells(folding_net(*size, rng))) for size in sizes}
+        self.counts = [found[size] for size in self.sizes]
+        yield headline(at_least("regions of folding nets (n, m, L)", found, [self.bound(*size) for size in sizes]))
         yield at_most("∏ Σ C(m, j), the most there can be", found, [most_regions(n, (m,) * L) for n, m, L in sizes])
-        yield equal(
-            "one input: 12 or 80, and those beside [0, 1]", np.array(list(found.values())[:2]), list(SIZES.values())
-        )
-        deep = [(size, count) for size, count in zip(sizes, found.values(), strict=True) if size[2] > 1]
-        shallow = [zaslavsky(n, m * L) + 1 for (n, m, L), _ in deep]
-        yield at_least("more than any net of one layer with mL units, L >= 2", [count for _, count in deep], shallow)
+        one = np.array([found[size] for size in SIZES])
+        yield equal("one input: 12 or 80, and those beside [0, 1]", one, list(SIZES.values()))
+        deep = {size: count for size, count in found.items() if size[2] > 1}
+        shallow = [zaslavsky(n, m * L) + 1 for n, m, L in deep]
+        yield at_least("more than any net of one layer with mL units, L >= 2", deep, shallow)
         inside = len(cells(folding_net(2, self.m, 2, rng), Polygon.square(0, 1)))
         yield equal("inside the square: exactly ⌊m/2⌋² Σ C(m, j), L = 2", inside, self.bound(2, self.m, 2))
-        self.net = folding_net(2, self.m, min(self.depth, 3), rng)
-        self.shown = cells(self.net, Polygon.square(-0.1, 1.1))
+        self.shown = cells(folding_net(2, self.m, min(self.depth, 3), rng), Polygon.square(-0.1, 1.1))
 
     def control(self, rng: Generator) -> Checks:
         self.random = [len(cells(random_net([2, *[self.m] * L, 1], rng))) for _, _, L in self.sizes]
@@ -66,9 +58,8 @@ class MontufarFold(Experiment):
         yield because("the weights are random", row)
         promised = math.prod(k ** min(n, k / 2) for k in (n, *[m] * L))
         most = most_regions(n, (m,) * L)
-        yield printed(
-            at_least(f"the most regions there can be, of those promised, m = {m}, L = {L}", most, promised), "B2"
-        )
+        row = at_least(f"the most regions there can be, of those promised, m = {m}, L = {L}", most, promised)
+        yield printed(row, "B2")
 
     def plots(self) -> list[Panel]:
         left = mosaic("The square is folded onto itself", self.shown)

@@ -3,8 +3,7 @@ from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, becau
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet, random_net
 from headway.lab.tools.mosaic import mosaic
-from headway.lab.tools.pieces import product_bound
-from headway.lab.tools.regions import Polygon, cells, distinct_maps, most_regions, signs_at, zaslavsky
+from headway.lab.tools.regions import Polygon, cells, most_regions, signs_at, zaslavsky
 
 
 class RegionExact(Experiment):
@@ -26,49 +25,37 @@ class RegionExact(Experiment):
 
     cost = "M"
     width = param(4, "units in each hidden layer", least=2, most=6, small=3)
-    depth = param(3, "the largest number L of hidden layers", least=1, most=4, small=2)
+    depth = param(3, "the largest number L of hidden layers; with three inputs 2", least=1, most=4, small=2)
     points = param(100_000, "random inputs whose signs must be in the list", least=1000, most=1_000_000, small=10_000)
 
     def measure(self, rng: Generator) -> Checks:
-        depths = {
-            1: self.depth,
-            2: self.depth,
-            3: min(self.depth, 2),
-        }  # three inputs need a linear program for each cut
+        depths = {1: self.depth, 2: self.depth, 3: min(self.depth, 2)}  # three inputs: a linear program for each cut
         shapes = {n: [(self.width,) * L for L in range(1, top + 1)] for n, top in depths.items()}
-        nets = {n: [random_net([n, *shape, 1], rng) for shape in found] for n, found in shapes.items()}
+        nets = {n: [random_net([n, *shape, 1], rng) for shape in some] for n, some in shapes.items()}
         found = {n: [cells(net) for net in some] for n, some in nets.items()}
         self.counts = {n: np.array([len(c) for c in some]) for n, some in found.items()}
         self.bounds = {n: np.array([most_regions(n, shape) for shape in some]) for n, some in shapes.items()}
-        measured = {f"{n} inputs, {i + 1} layers": k for n, c in self.counts.items() for i, k in enumerate(c)}
-        yield headline(
-            at_most("activation regions, ∏ Σ C(n_ℓ, j)", measured, np.concatenate(list(self.bounds.values())))
-        )
-        first = [int(c[0]) for c in self.counts.values()]
-        yield equal(
-            "one layer: Σ_{j<=n} C(m, j), n = 1, 2, 3", np.array(first), [zaslavsky(n, self.width) for n in (1, 2, 3)]
-        )
+        measured = {f"{n} inputs, {i} layers": k for n, c in self.counts.items() for i, k in enumerate(c, 1)}
+        bounds = np.concatenate(list(self.bounds.values()))
+        yield headline(at_most("activation regions, ∏ Σ C(n_ℓ, j)", measured, bounds))
+        first = np.array([c[0] for c in self.counts.values()])
+        yield equal("one layer: Σ_{j<=n} C(m, j), n = 1, 2, 3", first, [zaslavsky(n, self.width) for n in depths])
         knots = [len(pwl1d(net).knots) for net in nets[1]]  # x = 0 is one of them, though nothing bends there
         yield equal("one input: counted from the breakpoints", self.counts[1], knots)
+        net, clipped = nets[2][min(1, self.depth - 1)], found[2][min(1, self.depth - 1)]
+        solved, listed = ({c.signs.tobytes() for c in some} for some in (cells(net, programs=True), clipped))
+        yield equal("two inputs: regions of one of polygons and programs only", len(solved ^ listed), 0)
         net, exact = nets[2][-1], {c.signs.tobytes() for c in found[2][-1]}
-        shallow = nets[2][min(1, self.depth - 1)]
-        solved = {c.signs.tobytes() for c in cells(shallow, programs=True)}
-        clipped = {c.signs.tobytes() for c in cells(shallow)}
-        yield equal("two inputs: regions of one of polygons and programs only", len(solved ^ clipped), 0)
         met = {s.tobytes() for s in signs_at(net, rng.normal(0, 3, (self.points, 2)))}
         yield equal(f"sign patterns of {self.points} random inputs that are not listed", len(met - exact), 0)
         self.shown = cells(net, Polygon.square(-3, 3))
-        corners = [(c, c.part.points) for c in self.shown if isinstance(c.part, Polygon)]
-        jumps = [float(np.max(np.abs(p @ c.M.T + c.v - net(p)))) for c, p in corners]
+        jumps = [np.abs(c.polygon.points @ c.M.T + c.v - net(c.polygon.points)).max() for c in self.shown]
         yield close("maps of all neighbours meet at their corners", jumps, np.zeros(len(jumps)), 1e-8)
-        maps = [distinct_maps(c) for c in found[2]]
-        yield at_most("different affine maps, of the regions, two inputs", maps, self.counts[2], kind="EXACT")
 
     def examine(self, network: ReluNet, rng: Generator) -> Checks:
         if network.inputs > 3 or network.nodes > 60:
-            raise ConfigError(
-                "the regions of this network are too many to list", "bring one of at most 3 inputs and 60 units."
-            )
+            hint = "bring one of at most 3 inputs and 60 units."
+            raise ConfigError("the regions of this network are too many to list", hint)
         count, bound = len(cells(network)), most_regions(network.inputs, network.widths)
         yield headline(at_most(f"regions of your net of widths {network.widths}", count, bound))
 
@@ -79,9 +66,7 @@ class RegionExact(Experiment):
         yield because("each unit bends twice", row)
 
     def resolution(self, rng: Generator) -> Checks:
-        yield at_most(
-            "two inputs, one layer: m + 1, as with one input", int(self.counts[2][0]), product_bound((self.width,))
-        )
+        yield at_most("two inputs, one layer: m + 1, as with one input", int(self.counts[2][0]), self.width + 1)
 
     def plots(self) -> list[Panel]:
         values = [float((c.M @ c.part.centre + c.v)[0]) for c in self.shown]

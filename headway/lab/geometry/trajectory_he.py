@@ -1,8 +1,7 @@
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed, table,
 )
-from headway.lab.tools import trajectories as curves
-from headway.lab.tools.trajectories import growth, layers, relu_factor, sparse, stretch, z_score
+from headway.lab.tools.trajectories import Draw, gaussian, growth, random_stretch, relu_factor, sparse, z_score
 
 SIGMAS = (1.2, math.sqrt(2), 1.7)
 PUBLISHED = {10: 0.93564, 30: 0.97896, 100: 0.99373}  # √2 c_n
@@ -29,9 +28,8 @@ class TrajectoryHe(Experiment):
     depth = param(60, "layers L", least=20, most=100, small=30)
     draws = param(50, "networks for each seed", least=50, most=500)
 
-    def through(self, rng: Generator, n: int, sigmas: tuple[float, ...], weights: curves.Draw = curves.gaussian) -> np.ndarray:
-        start = rng.standard_normal((self.draws, 2, n))
-        return stretch(layers(rng, n, self.depth, self.draws, weights), start, sigmas, 0.1)
+    def through(self, rng: Generator, n: int, sigmas: tuple[float, ...], weights: Draw = gaussian) -> np.ndarray:
+        return random_stretch(rng, n, self.depth, self.draws, sigmas, 0.1, weights)
 
     def measure(self, rng: Generator) -> Checks:
         n = np.arange(1, 501)
@@ -39,7 +37,6 @@ class TrajectoryHe(Experiment):
         yield at_most("√2 c_n, n = 1 … 500", factor, 1)
         yield at_most("n² |ln(√2 c_n) + 5/(8n)|", n**2 * abs(np.log(factor) + 5 / (8 * n)), 0.41)
         yield from table(PUBLISHED, dict(zip(n.tolist(), factor, strict=True)), 1e-5, "√2 c_n, n = {}")
-        self.lengths: dict[int, np.ndarray] = {}
 
     def sample(self, rng: Generator) -> Checks:
         self.lengths = {n: self.through(rng, n, SIGMAS) for n in self.widths}
@@ -62,7 +59,7 @@ class TrajectoryHe(Experiment):
 
     def plots(self) -> list[Panel]:
         layer, n = np.arange(self.depth + 1), self.widths[-1]
-        left = Panel("Two phases, and the boundary $σ_w^2 = 2$", "layer L", f"mean length, n = {n}", log="y")
+        left = Panel("Two phases, and the boundary $σ_w^2=2$", "layer L", f"mean length, n = {n}", log="y")
         left.curve(layer, {f"$σ_w$ = {s:.3g}": self.lengths[n][:, i].mean(axis=1) for i, s in enumerate(SIGMAS)})
         left.bound(layer, (math.sqrt(2) * relu_factor(n)) ** layer, "$(√2\\,c_n)^L$")
         right = Panel("He: narrow networks shrink curves", "layer L", "mean length, $σ_w$ = √2", log="y")

@@ -1,24 +1,13 @@
-from scipy.special import erf
-
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, printed,
     table,
 )
-from headway.lab.tools.trajectories import HARD_TANH, circle, growth, images, layers, polyline_length, stretch
+from headway.lab.tools.trajectories import (
+    HARD_TANH, circle, gaussian, growth, images, layers, mean_field, polyline_length, random_stretch,
+)
 
 PUBLISHED = {1.0: 1.0, 2.0: 1.345, 4.0: 1.845, 8.0: 2.568, 16.0: 3.603}  # √χ at σ_b = 0, by σ_w
 SETTLED = 3  # layers after which lengths are compared
-
-
-def mean_field(sigma_w: np.ndarray, sigma_b: float, steps: int) -> np.ndarray:
-    """√χ after so many layers: χ = σ_w² P(|h| < 1), h ~ N(0, σ_w² q + σ_b²), q = E clip(h, -1, 1)², at first 1."""
-    q = np.ones_like(sigma_w)
-    for _ in range(steps):
-        s = np.sqrt(sigma_w**2 * q + sigma_b**2)
-        inside = erf(1 / (s * math.sqrt(2)))
-        root = sigma_w * np.sqrt(inside)
-        q = s**2 * inside - s * math.sqrt(2 / math.pi) * np.exp(-1 / (2 * s**2)) + 1 - inside
-    return root
 
 
 class TrajectoryHtanh(Experiment):
@@ -56,9 +45,8 @@ class TrajectoryHtanh(Experiment):
         self.lengths, self.measured, self.base, square = {}, {}, {}, {}
         for k in sorted(self.widths):
             for b in (0.0, 1.0):
-                draws = min(800, self.draws * (largest // k) ** 2)  # narrow layers vary more, and cost less
-                start = rng.standard_normal((draws, 2, k))
-                self.lengths[k, b] = stretch(layers(rng, k, self.depth, draws), start, self.s.tolist(), b, HARD_TANH)
+                draws, s = min(800, self.draws * (largest // k) ** 2), self.s.tolist()  # narrow layers vary more, and cost less
+                self.lengths[k, b] = random_stretch(rng, k, self.depth, draws, s, b, gaussian, HARD_TANH)
                 ratios = growth(self.lengths[k, b][SETTLED:])
                 self.measured[k, b], square[k, b] = np.nanmean(ratios, axis=1), np.nanmean(ratios**2, axis=1)
                 v = np.sqrt(self.s**2 + b**2)
@@ -91,7 +79,6 @@ class TrajectoryHtanh(Experiment):
         three = Panel("Growth is √χ, below the printed base", "$σ_w$", "growth of a layer", log="xy")
         three.bound(self.s, self.root, "√χ").series(self.s, self.measured[largest, 0.0], f"k = {largest}")
         three.control(self.s, self.base[largest, 0.0], "as printed")
-        four = Panel("Too few points: the length saturates", "layer", f"length, {top}, k = 64", log="y")
-        steps = np.arange(1, 9)
+        four, steps = Panel("Too few points: the length saturates", "layer", f"length, {top}, k = 64", log="y"), np.arange(1, 9)
         four.bound(steps, self.coarse[0] * self.root[-1] ** (steps - 1.0), "√χ each layer")
         return [one, two, three, four.control(steps, self.coarse, "500 points")]

@@ -35,9 +35,7 @@ class TrajectoryRelu(Experiment):
     draws = param(100, "networks for each seed", least=50, most=1000)
 
     def stretched(self, rng: Generator, n: int, weights: curves.Draw = curves.gaussian) -> np.ndarray:
-        start = rng.standard_normal((self.draws, 2, n))
-        through = curves.layers(rng, n, self.depth, self.draws, weights)
-        return curves.growth(curves.stretch(through, start, self.sigmas, self.sigma_b))
+        return curves.growth(curves.random_stretch(rng, n, self.depth, self.draws, self.sigmas, self.sigma_b, weights))
 
     def measure(self, rng: Generator) -> Checks:
         n = np.arange(1, 401)
@@ -51,9 +49,8 @@ class TrajectoryRelu(Experiment):
     def sample(self, rng: Generator) -> Checks:
         first, second = {}, {}
         for n in self.widths:
-            ratios = self.stretched(rng, n)
+            ratios, c = self.stretched(rng, n), curves.relu_factor(n)
             self.means[n] = self.means.get(n, 0.0) + np.nanmean(ratios, axis=1) / 3  # over three seeds
-            c = curves.relu_factor(n)
             first[f"n = {n}"] = [curves.z_score(r, s * c) for r, s in zip(ratios, self.sigmas, strict=True)]
             second[f"n = {n}"] = [curves.z_score(r**2, s**2 / 2) for r, s in zip(ratios, self.sigmas, strict=True)]
         yield headline(at_most("mean growth of a layer: away from σ_w c_n, in s.e.", first, 4, kind="STAT"))
@@ -69,7 +66,8 @@ class TrajectoryRelu(Experiment):
         n = self.widths[-1]
         ratios = self.stretched(rng, n, lambda rng, shape: curves.gaussian(rng, shape) + np.float32(0.5))
         away = [curves.z_score(r, s * curves.relu_factor(n)) for r, s in zip(ratios, self.sigmas, strict=True)]
-        yield because("weights with a positive mean open the gates", at_most("mean ½ for √n w/σ_w: in s.e.", max(away), 4))
+        row = at_most("weights √n w/σ_w of mean ½: away from σ_w c_n, in s.e.", away, 4)
+        yield because("a positive mean opens the gates", row)
         factor, raghu = float(self.means[n][-1] / self.sigmas[-1]), math.sqrt(n / (n + 1))
         yield printed(at_least(f"growth / σ_w, n = {n}, against √(n/(n+1))", factor, raghu), "B4")
         u = rng.standard_normal(n)

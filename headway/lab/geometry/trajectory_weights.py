@@ -1,29 +1,14 @@
-from itertools import product
-
 from scipy.optimize import minimize
 
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param,
 )
-from headway.lab.tools import trajectories as curves
-from headway.lab.tools.trajectories import growth, layers, stretch, z_score
+from headway.lab.tools.trajectories import (
+    growth, mean_size, mean_size_uniform, rademacher, random_stretch, uniform, z_score,
+)
 
-LAWS = {"±1": (curves.rademacher, 1.0), "uniform": (curves.uniform, math.sqrt(3) / 2)}  # of variance 1, with E|w|
-
-
-def mean_size(u: np.ndarray, values: tuple[float, ...], chances: tuple[float, ...]) -> np.ndarray:
-    """E|u·w| for independent w_j with these values: the sum over all of them. `u` is (..., n)."""
-    n = u.shape[-1]
-    rows, weight = np.array(list(product(values, repeat=n))), np.array(list(product(chances, repeat=n))).prod(axis=1)
-    return np.abs(u @ rows.T) @ weight
-
-
-def mean_size_uniform(u: np.ndarray) -> float:
-    """E|u·w| for independent w_j ~ U(-1, 1), by integrating n times: Σ_ε Π ε_j sgn(s)^n |s|^{n+1}/((n+1)! 2^n Π u_j), s = ε·u."""
-    n, signs = u.size, np.array(list(product((-1, 1), repeat=u.size)))
-    s = signs @ u
-    terms = signs.prod(axis=1) * np.sign(s) ** n * np.abs(s) ** (n + 1)
-    return float(terms.sum() / (math.factorial(n + 1) * 2**n * np.prod(u)))
+LAWS = {"±1": (rademacher, 1.0), "uniform": (uniform, math.sqrt(3) / 2)}  # of variance 1, with E|w|
+COIN = (-1.0, 1.0), (0.5, 0.5)
 
 
 class TrajectoryWeights(Experiment):
@@ -51,12 +36,12 @@ class TrajectoryWeights(Experiment):
         shape = self.tries, self.n
         u = rng.standard_normal(shape) * rng.random(shape) ** rng.integers(0, 6, (self.tries, 1))
         u /= np.linalg.norm(u, axis=1, keepdims=True)
-        sizes = mean_size(u, (-1.0, 1.0), (0.5, 0.5))
-        found = [minimize(lambda v: mean_size(v / np.linalg.norm(v), (-1.0, 1.0), (0.5, 0.5)), start[:4]) for start in u[:8]]
+        sizes = mean_size(u, *COIN)
+        found = [minimize(lambda v: mean_size(v / np.linalg.norm(v), *COIN), start[:4]) for start in u[:8]]
         self.best = float(min(sizes.min(), *(f.fun for f in found)))
         yield headline(at_least("±1: smallest E|u·w| that a search finds", self.best, 1 / math.sqrt(2), rounding=1e-12))
         pair = np.eye(self.n)[0] + np.eye(self.n)[1]
-        yield close("±1, u = (1, 1, 0, …)/√2", mean_size(pair / math.sqrt(2), (-1.0, 1.0), (0.5, 0.5)), 1 / math.sqrt(2))
+        yield close("±1, u = (1, 1, 0, …)/√2", mean_size(pair / math.sqrt(2), *COIN), 1 / math.sqrt(2))
         few = np.sign(u[:, :5]) * np.maximum(np.abs(u[:, :5]), 0.05)  # a small u_j would be lost in rounding
         few /= np.linalg.norm(few, axis=1, keepdims=True)
         yield at_least("U(-1, 1): E|u·w|", [mean_size_uniform(v) for v in few], 1 / (2 * math.sqrt(2)))
@@ -67,8 +52,7 @@ class TrajectoryWeights(Experiment):
     def sample(self, rng: Generator) -> Checks:
         away = {}
         for name, (law, _) in LAWS.items():
-            start, net = rng.standard_normal((self.draws, 2, self.width)), layers(rng, self.width, 6, self.draws, law)
-            ratios = growth(stretch(net, start, [1.0], 0.5))[0]
+            ratios = growth(random_stretch(rng, self.width, 6, self.draws, [1.0], 0.5, law))[0]
             self.growth[name], away[name] = float(np.nanmean(ratios)), z_score(ratios**2, 0.5)
         yield at_most("networks: mean square of the growth, away from ½, in s.e.", away, 4, kind="STAT")
         yield at_least("networks: mean growth", self.growth, {k: size / (2 * math.sqrt(2)) for k, (_, size) in LAWS.items()})
@@ -77,8 +61,7 @@ class TrajectoryWeights(Experiment):
         u = np.array([1.0, -1.0]) / math.sqrt(2)
         check = at_least("w = 1 or 2, u = (1, -1)/√2", mean_size(u, (1.0, 2.0), (0.5, 0.5)), 1.5 / math.sqrt(2))
         yield because("the weights are not symmetric", check)
-        w = rng.choice([-1, 1], 400)
-        check = at_least("w_2 = w_1, u = (1, -1)/√2", float(np.mean(np.abs(u[0] * w + u[1] * w))), 1 / math.sqrt(2))
+        check = at_least("w_2 = w_1 = ±1, u = (1, -1)/√2", float(mean_size(u.sum(keepdims=True), *COIN)), 1 / math.sqrt(2))
         yield because("the weights of a unit are not independent", check)
 
     def resolution(self, rng: Generator) -> Checks:
@@ -88,7 +71,7 @@ class TrajectoryWeights(Experiment):
         t = np.linspace(0.01, math.pi / 2 - 0.01, 180)
         u = np.column_stack([np.cos(t), np.sin(t)])
         left = Panel("Two terms of one size cancel half of the time", "angle of u = (cos, sin) in degrees", "E|u·w| / E|w|")
-        left.curve(np.degrees(t), mean_size(u, (-1.0, 1.0), (0.5, 0.5)), "±1")
+        left.curve(np.degrees(t), mean_size(u, *COIN), "±1")
         left.curve(np.degrees(t), [2 * mean_size_uniform(v) for v in u], "uniform").level(1 / math.sqrt(2), "1/√2")
         left.control(np.degrees(t), mean_size(u * [1, -1], (1.0, 2.0), (0.5, 0.5)) / 1.5, "1 or 2, u = (cos, -sin)")
         right = Panel("Networks grow well above the bound", "law of the weights", "mean growth of a layer, $σ_w$ = 1")

@@ -1,25 +1,18 @@
 import copy
-from functools import partial
 
 import torch
 from scipy.special import expit
 
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param,
+    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, monotone, np, param,
 )
 from headway.lab.tools.differences import differences
 from headway.lab.tools.layers import applied, drawn
-from headway.lab.tools.layers64 import jacobian, tensor
+from headway.lab.tools.layers64 import built, derivative, jacobian, tensor
 from headway.lab.tools.training import outputs, seeded
 from headway.layers.activations import ACTIVATIONS
 from headway.models import mlp, shallow
 from headway.training.optimizers.sgd import SGD
-
-
-def derivative(name: str, z: np.ndarray) -> np.ndarray:
-    """φ'(z) of a registered activation, by autograd."""
-    t = tensor(z).requires_grad_(True)
-    return torch.autograd.grad(ACTIVATIONS[name](t).sum(), t)[0].numpy()
 
 
 def units(net: shallow.Shallow) -> np.ndarray:
@@ -59,30 +52,28 @@ class ActivationGradients(Experiment):
         return net, float(loss.detach())
 
     def deep(self, activation: str, depth: int, rng: Generator) -> mlp.MLP:
-        with seeded(rng):
-            net = mlp.MLP(mlp.Config(width=self.width, depth=depth, dropout=0.0), self.width, 1).double()
+        net = built(lambda: mlp.MLP(mlp.Config(width=self.width, depth=depth, dropout=0.0), self.width, 1), rng)
         net.activation = ACTIVATIONS[activation]
         return net
 
     def measure(self, rng: Generator) -> Checks:
         self.z, self.depths = np.linspace(-8, 8, 1601), np.arange(1, self.depth + 1)
-        self.slopes = {name: derivative(name, self.z) for name in ("sigmoid", "tanh", "relu", "leaky_relu")}
+        self.slopes = {name: derivative(ACTIVATIONS[name], self.z) for name in ("sigmoid", "tanh", "relu", "leaky_relu")}
         yield close("sigmoid: φ' = φ(1 - φ)", self.slopes["sigmoid"], expit(self.z) * expit(-self.z), 1e-12)
         most = np.minimum(0.25, np.exp(-np.abs(self.z)))
         yield at_most("sigmoid: φ', min(¼, e^-|z|)", self.slopes["sigmoid"], most, rounding=1e-12)
         yield equal("ReLU: φ' = 1{z > 0}", self.slopes["relu"], (self.z > 0).astype(float))
-        point, self.norms = rng.normal(size=self.width), {}
+        point, self.norms = rng.normal(size=(1, self.width)), {}
         for name in ("relu", "sigmoid"):
             nets = [self.deep(name, int(depth), rng) for depth in self.depths]
-            self.norms[name] = [np.linalg.norm(jacobian(partial(outputs, net), tensor(point[None]))) for net in nets]
-        sizes = [[np.linalg.norm(p.detach().numpy(), 2) for p in net.parameters() if p.ndim == 2] for net in nets]
+            self.norms[name] = [np.linalg.norm(jacobian(lambda x, n=n: outputs(n, x), tensor(point))) for n in nets]
+        sizes = [[np.linalg.norm(p.numpy(), 2) for p in net.parameters() if p.ndim == 2] for net in nets]
         self.bound = np.array([math.prod(norms) for norms in sizes]) / 4.0**self.depths
         yield at_most("sigmoid: ‖∂f/∂x‖, ‖W_L‖ Π ‖W_ℓ‖/4, every depth", self.norms["sigmoid"], self.bound)
-        hard = self.deep("step", 3, rng)
-        f = outputs(hard, tensor(point[None])).sum()
-        found = torch.autograd.grad(f, list(hard.parameters()), allow_unused=True)
+        hard = self.deep("step", 3, rng).requires_grad_(True)
+        found = torch.autograd.grad(outputs(hard, tensor(point)).sum(), list(hard.parameters()), allow_unused=True)
         yield equal("threshold: parameters with a gradient, those of the head", sum(g is not None for g in found), 2)
-        flat = differences(lambda x: applied(lambda t: outputs(hard, t), x[None])[0, 0], point)
+        flat = differences(lambda x: applied(lambda t: outputs(hard, t), x[None])[0, 0], point[0])
         yield equal("threshold: ∂f/∂x by differences", flat, np.zeros(self.width))
         self.x = rng.uniform(-1, 1, size=(100, 2))
         self.y = np.sin(3 * self.x[:, 0])
@@ -92,17 +83,12 @@ class ActivationGradients(Experiment):
         relu, loss = self.train("relu")
         yield headline(equal("dead ReLUs: parameters after training, before", units(relu), units(self.net)))
         yield close("a net of dead ReLUs learns the mean: loss, Var y", loss, np.var(self.y))
-        alive = (applied(self.train("leaky_relu")[0].hidden, self.x) > 0).any(axis=0)
-        yield at_least("the same net with leaky ReLUs: units that revive", int(alive.sum()), 1)
+        yield monotone("loss of dead ReLUs, of the same net with leaky ones", [loss, self.train("leaky_relu")[1]], "falls")
 
     def control(self, rng: Generator) -> Checks:
-        for name, decay, shift, why in (
-            ("leaky_relu", 0.0, 0.0, "φ' is 0.01 below 0"),
-            ("relu", 0.01, 0.0, "there is weight decay"),
-            ("relu", 0.0, 1.0, "the data change"),
-        ):
-            found = units(self.train(name, decay, shift)[0])
-            yield because(why, equal(f"{name}: parameters after training", found, units(self.net)))
+        leaky, decayed, moved = (self.train(*case)[0] for case in (("leaky_relu",), ("relu", 0.01), ("relu", 0.0, 1.0)))
+        for net, why in ((leaky, "φ' is 0.01 below 0"), (decayed, "there is weight decay"), (moved, "the data change")):
+            yield because(why, equal(f"parameters after training, {why}", units(net), units(self.net)))
 
     def plots(self) -> list[Panel]:
         left = Panel("How much of a gradient passes", "z", "φ'(z)").curve(self.z, self.slopes)

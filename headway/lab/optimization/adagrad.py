@@ -56,13 +56,11 @@ class AdaGrad(Experiment):
         etas = D / 2**0.5 * np.array([0.25, 1.0, 4.0])
         rules: list[Rule] = [lambda p, e=e: ada(p, e, 1e-300) for e in etas]  # type: ignore[misc]
         found = {name: np.array([self.play(rule, game) for rule in rules]).T for name, game in games.items()}
-        bounds = {name: (D**2 / (2 * etas) + etas) * sizes for name, (_, sizes) in found.items()}
-        regrets = {name: regret for name, (regret, _) in found.items()}
+        regrets, bounds = {k: v[0] for k, v in found.items()}, [(D**2 / (2 * etas) + etas) * v[1] for v in found.values()]
         yield headline(at_most("regret at three rates, (D²/2η + η) Σ√γ", regrets, bounds))
         g, scale = rng.normal(size=(60, d)), 10.0 ** rng.uniform(-6, 6, d)
-        plain = lambda p: ada(p, 0.1, 0.0)  # noqa: E731
-        scales: list[Gradient] = [lambda t, x: g[t], lambda t, x: scale * g[t]]
-        paths = [follow(plain, gradient, np.zeros(d), 60) for gradient in scales]
+        sizes: list[Gradient] = [lambda t, x: g[t], lambda t, x: scale * g[t]]
+        paths = [follow(lambda p: ada(p, 0.1, 0.0), gradient, np.zeros(d), 60) for gradient in sizes]
         steps, scaled = np.diff(paths, axis=1)
         yield close("first step, -η sign g", steps[0], -0.1 * np.sign(g[0]))
         yield close("steps with gradients times 1e-6 to 1e6", scaled, steps, 1e-8)

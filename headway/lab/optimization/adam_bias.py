@@ -40,18 +40,15 @@ class AdamBias(Experiment):
         first = (1 - self.beta) / (1 - self.alpha) ** 0.5
         return [(abs(first - 1) > 0.01, "(1 - `beta`)/√(1 - `alpha`) must not be 1, which needs no correction")]
 
-    def adam(self, p: list[Tensor], delta: float = 0.0) -> Adam:
-        return Adam(p, self.eta, (self.beta, self.alpha), delta)
+    def adam(self, p: list[Tensor], delta: float = 0.0, before: float = 0.0) -> Adam:
+        """Adam after so many steps without a gradient; after very many, nothing is left to correct."""
+        made = Adam(p, self.eta, (self.beta, self.alpha), delta)
+        made.state[p[0]]["step"] = torch.tensor(before)
+        return made
 
     def means(self, p: list[Tensor]) -> Adam:
         """Adam with so large a δ that its step is -m̂."""
         return Adam(p, 1e9, (self.beta, self.alpha), 1e9)
-
-    def uncorrected(self, p: list[Tensor]) -> Adam:
-        """Adam that begins with so large a number of the step that nothing is left to correct."""
-        made = self.adam(p)
-        made.state[p[0]]["step"] = torch.tensor(1e7)
-        return made
 
     def play(self, rule: Rule) -> np.ndarray:
         """x in each round of the online problem, with rates that fall like 1/√t."""
@@ -60,9 +57,9 @@ class AdamBias(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         b, a, size, t = self.beta, self.alpha, np.array([1e-6, -1e-3, 1.0, -1e4]), np.arange(1, 301)
-        points = follow(self.adam, lambda t, x: size, np.zeros(4), t.size)
-        late = follow(self.uncorrected, lambda t, x: size, np.zeros(4), t.size)
-        self.steps, self.late = (-np.diff(part, axis=0) / (self.eta * np.sign(size)) for part in (points, late))
+        rules: list[Rule] = [self.adam, lambda p: self.adam(p, before=1e7)]
+        paths = [follow(rule, lambda t, x: size, np.zeros(4), t.size) for rule in rules]
+        self.steps, self.late = (-np.diff(path, axis=0) / (self.eta * np.sign(size)) for path in paths)
         yield headline(close("steps / η sign g for gradients of 1e-6 to 1e4", self.steps, 1.0, 1e-9))
         wanted = (1 - b ** t[:, None]) / np.sqrt(1 - a ** t[:, None]) * np.ones(4)
         yield close("steps / η without corrections, (1 - β^t)/√(1 - α^t)", self.late, wanted, 1e-7)
@@ -91,7 +88,5 @@ class AdamBias(Experiment):
         t = np.arange(1, len(self.steps) + 1)
         left = Panel("Without corrections the first steps are too long", "step t", "step / η", log="x")
         left.curve(t, self.steps[:, 0], "corrected").control(t, self.late[:, 0], "as printed")
-        right = Panel("Adam stays at the worst point", "round", "x")
-        for name, x in self.online.items():
-            right.curve(np.arange(x.size)[:300], x[:300], name)
-        return [left, right.level(-1.0, "best point")]
+        right = Panel("Adam stays at the worst point", "round", "x").level(-1.0, "best point")
+        return [left, right.curve(np.arange(300), {name: x[:300] for name, x in self.online.items()})]

@@ -1,39 +1,13 @@
 import torch
-from torch import Tensor, nn
-from torch.autograd import forward_ad
-from torch.func import functional_call
+from torch import Tensor
 
 from headway.inspect.cost import cost
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed, slope,
 )
+from headway.lab.tools.backpropagation import Risk
 from headway.lab.tools.layers import drawn
 from headway.lab.tools.layers64 import multiply_adds
-from headway.models.mlp import MLP, Config
-
-
-class Risk(nn.Module):
-    """½ Σ f(x)² of a registered net, one number."""
-
-    def __init__(self, inputs: int, width: int, depth: int, outputs: int = 1) -> None:
-        super().__init__()
-        with torch.random.fork_rng(devices=[]):  # the weights do not matter
-            self.net = MLP(Config(width=width, depth=depth, activation="tanh", dropout=0.0), inputs, outputs)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.net.logits(self.net(x)).square().sum() / 2
-
-    def reverse(self, x: Tensor) -> Tensor:
-        """All derivatives, from one pass back."""
-        return torch.cat([g.flatten() for g in torch.autograd.grad(self(x), list(self.parameters()))])
-
-    def along(self, x: Tensor, direction: Tensor) -> Tensor:
-        """One directional derivative, carried along with the values."""
-        parts = direction.split([p.numel() for p in self.parameters()])
-        with forward_ad.dual_level():
-            pairs = zip(self.named_parameters(), parts, strict=True)
-            duals = {name: forward_ad.make_dual(p.detach(), part.view_as(p)) for (name, p), part in pairs}
-            return forward_ad.unpack_dual(functional_call(self, duals, (x,))).tangent
 
 
 class AutodiffCost(Experiment):

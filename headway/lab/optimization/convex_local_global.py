@@ -14,7 +14,7 @@ class ConvexLocalGlobal(Experiment):
 
         h(λa + (1 - λ)b) <= λh(a) + (1 - λ)h(b)      =>      every local minimum is a global one,
 
-    because towards a lower point a convex function falls from the first step on. In one dimension with η < 1/L the
+    because towards a lower point a convex function falls from the first step on. In one dimension with η <= 1/L the
     basins of descent are exactly the intervals between local maxima. The loss of a network is not convex: a network and
     its copy with two hidden units exchanged have the same loss, the network half-way between them has another one.
 
@@ -72,6 +72,6 @@ class ConvexLocalGlobal(Experiment):
             left.points(self.x[mine], self.h(self.x[mine][:, None]), size=9)
             left.points([m], self.h(np.array([[m]])), size=60, colour="black")
         s = np.linspace(-0.2, 1.2, 200)[:, None]
-        middle = Panel("A network, its copy", "position", "loss on XOR")
+        middle = Panel("From a network to its copy", "way from one to the other", "loss on XOR")
         middle.curve(s, self.net((1 - s) * self.pair[0] + s * self.pair[1]))
         return [left, middle, Panel("XOR: last losses", "loss", "starts").histogram(self.last, density=False)]

@@ -55,18 +55,16 @@ class EpochArithmetic(Experiment):
         seen = [visits(batches, epoch) for epoch in range(self.epochs)]
         self.sizes, self.loader = seen[0][0], loaded(n, b)
         yield headline(equal(f"updates of an epoch, ⌈{n}/{b}⌉", len(batches), updates))
-        yield equal("torch's DataLoader: updates", len(self.loader), updates)
-        yield equal("torch's DataLoader: the last batch", self.loader[-1], last)
+        found = np.array([len(self.loader), self.loader[-1]])
+        yield equal(f"torch's DataLoader: {updates} updates, {last} in the last batch", found, [updates, last])
         once = np.stack([count for _, count in seen])
         yield equal("visits of each example in each epoch", once, np.ones(once.shape, dtype=int))
         yield at_most("sizes of the project's batches, largest - least", int(np.ptp(self.sizes)), 1, kind="EXACT")
         held = NumberBatches([x[: self.held]], np.arange(self.held), rows=b, seed=seed)
         yield equal(f"updates with a fifth held out, ⌈{self.held}/{b}⌉", len(held), -(-self.held // b))
-        for d in (10, 784):
-            counts = parameters(shallow.Shallow, shallow.Config(width=self.units), d)
-            yield equal(
-                f"d = {d}: parameters, (d + 2)M and the output's bias", sum(counts.values()), (d + 2) * self.units + 1
-            )
+        counts = [sum(parameters(shallow.Shallow, shallow.Config(width=self.units), d).values()) for d in (10, 784)]
+        wanted = [(d + 2) * self.units + 1 for d in (10, 784)]
+        yield equal("d = 10, 784: parameters, (d + 2)M and the output's bias", np.array(counts), wanted)
         deep = parameters(mlp.MLP, mlp.Config(depth=1, width=self.units), 1000 * 1000)
         yield equal("1000×1000 pixels: weights of the first layer", max(deep.values()), 10**6 * self.units)
 
@@ -76,14 +74,8 @@ class EpochArithmetic(Experiment):
         yield because("the last batch is dropped", equal("examples of an epoch", sum(fewer), self.examples))
 
     def plots(self) -> list[Panel]:
-        left = Panel("Batch sizes of one epoch", "batch", "examples").curve(
-            range(len(self.loader)), self.loader, "filled in turn"
-        )
-        b = 2 ** np.arange(0, 13)
-        right = Panel("Updates of an epoch", "batch size B", "updates", log="xy").series(
-            b, -(-self.examples // b), f"N = {self.examples}"
-        )
-        return [
-            left.curve(range(self.sizes.size), np.sort(self.sizes)[::-1], "equal sizes"),
-            right.mark(self.batch, f"B = {self.batch}"),
-        ]
+        left, b = Panel("Batch sizes of one epoch", "batch", "examples"), 2 ** np.arange(0, 13)
+        left.curve(range(len(self.loader)), self.loader, "filled in turn")
+        left.curve(range(self.sizes.size), np.sort(self.sizes)[::-1], "equal sizes")
+        right = Panel("Updates of an epoch", "batch size B", "updates", log="xy")
+        return [left, right.series(b, -(-self.examples // b), f"N = {self.examples}").mark(self.batch, f"B = {self.batch}")]

@@ -63,8 +63,8 @@ class GDStepsize(Experiment):
         yield because("|x| has no second derivative at 0", at_most("|x|, η = 0.1: f at the end", values[-1], 1e-9))
 
     def plots(self) -> list[Panel]:
-        left = Panel("Fastest at 1/λ, lost at 2/λ", "ηλ", "f after t steps / f_0", "y").mark(1.0, "1/λ").mark(2.0, "2/λ")
+        left = Panel("Fastest at 1/λ, lost at 2/λ", "ηλ", "f after t steps / f at first", "y").mark(1.0, "1/λ").mark(2.0, "2/λ")
         left.curve(self.swept, {f"t = {t}": np.maximum(self.f[t] / self.f[0], 1e-16) for t in (1, 10, 100)})
-        right = Panel("Creeping, swinging, diverging", "step t", "x_t").limits(y=(-2, 2))
+        right = Panel("Creeping, swinging, diverging", "step t", "$x_t$").limits(y=(-2, 2))
         some = [int(np.argmin(np.abs(self.swept - r))) for r in (0.2, 1.0, 1.8, 2.05)]
         return [left, right.series(np.arange(16), {f"ηλ = {self.swept[i]:.3g}": self.x[:16, i] for i in some})]

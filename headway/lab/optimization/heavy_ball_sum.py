@@ -47,19 +47,17 @@ class HeavyBallSum(Experiment):
         yield close("Nesterov: the heavy ball's next step", np.array(ahead)[:, :-1], wanted[:, 1:])
         b = self.betas[-1]
         self.plain = follow(lambda p: GradientDescent(p, lr=eta / (1 - b)), lambda t, x: delta, np.zeros(3), self.steps)
-        behind = self.found[b].sum(0) - self.plain[-1]
         lag = eta * delta * b * (1 - b**self.steps) / (1 - b) ** 2
-        yield close(f"β = {b}: distance behind gradient descent of rate η/(1 - β)", behind, lag, 1e-9)
+        name = f"β = {b}: distance behind gradient descent of rate η/(1 - β)"
+        yield close(name, self.found[b].sum(0) - self.plain[-1], lag, 1e-9)
 
     def control(self, rng: Generator) -> Checks:
         b, t = self.betas[len(self.betas) // 2], np.arange(self.steps)
-        found = self.steps_of(HeavyBall, b, lambda t, x: np.ones(3) * (-1.0) ** t)[:, 0]
-        self.swing = np.abs(found)
+        self.swing = np.abs(self.steps_of(HeavyBall, b, lambda t, x: np.ones(3) * (-1.0) ** t)[:, 0])
         limit = self.eta * (1 - b ** (t + 1.0)) / (1 - b)
         yield because("the gradient changes its sign at every step", close("sizes of the steps", self.swing, limit))
-        self.wrong = np.array([sum(b**k for k in range(1, n)) for n in t])
-        row = close("steps, Σ from τ = 1 to t - 1", self.found[b][:, 0], -self.eta * self.wrong)
-        yield printed(row, "C12")
+        wrong = [-self.eta * sum(b**k for k in range(1, n)) for n in t]
+        yield printed(close("steps, Σ from τ = 1 to t - 1", self.found[b][:, 0], wrong), "C12")
 
     def plots(self) -> list[Panel]:
         t, b = np.arange(self.steps), self.betas[-1]

@@ -2,20 +2,12 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published, slope,
 )
 from headway.lab.tools.convex_losses import bent, chain
-from headway.lab.tools.growing_momentum import GrowingMomentum
-from headway.lab.tools.quadratics import Path, Smooth, descend, quadratic
+from headway.lab.tools.growing_momentum import GrowingMomentum, tuned
+from headway.lab.tools.quadratics import descend, quadratic
 from headway.training.optimizers.heavy_ball import HeavyBall
 from headway.training.optimizers.nesterov import Nesterov
 
 CIRCLE = (-1.8024, 0.6465, 2.1159)  # of the heavy ball, from 3.3 on
-
-
-def momentum(rule: type[Nesterov] | type[HeavyBall], h: Smooth, mu: float, start: np.ndarray, steps: int) -> Path:
-    """With the rate and the momentum that are best for L and this μ."""
-    q = (h.L / mu) ** 0.5
-    ratio, ball = (q - 1) / (q + 1), rule is HeavyBall
-    eta, beta = (4 / (h.L**0.5 + mu**0.5) ** 2, ratio**2) if ball else (1 / h.L, ratio)
-    return descend(h, start, steps, rule=lambda p: rule(p, eta, beta))
 
 
 class MomentumRates(Experiment):
@@ -50,7 +42,7 @@ class MomentumRates(Experiment):
         """Gaps at each step from the first on, and what bounds them."""
         values, ratio = np.geomspace(1 / k, 1, self.modes), (k**0.5 - 1) / (k**0.5 + 1)
         h, start, mu, t, few = quadratic(values), values**-0.5, 1 / k, np.arange(7 * k + 1), int(20 * k**0.5)
-        ball, ahead = (momentum(rule, h, mu, start, few) for rule in (HeavyBall, Nesterov))
+        ball, ahead = (tuned(rule, h, mu, start, few) for rule in (HeavyBall, Nesterov))
         slow, best = (descend(h, start, n * k, rate=rate).values for n, rate in ((7, 1.0), (4, 2 / (1 + mu))))
         s, first = np.arange(few + 1), self.modes / 2
         between = np.append(first, h(ahead.points - ahead.gradients)[:-1])  # Nesterov's θ = y - η∇h(y)
@@ -66,9 +58,12 @@ class MomentumRates(Experiment):
         names = list(self.found[self.kappas[0]])
         worst = {n: [np.max((runs[n][0] / runs[n][1])[1:]) for runs in self.found.values()] for n in names}
         yield headline(at_most("gap / bound, the largest over all steps, by κ", worst, 1.0, rounding=1e-9))
+        k, q = self.kappas[0], self.kappas[0] ** 0.5
+        path = tuned(Nesterov, quadratic(np.geomspace(1 / k, 1, self.modes)), 1 / k, np.ones(self.modes), 50)
+        theta, beta = path.points - path.gradients, (q - 1) / (q + 1)  # L = 1: θ_{t+1} = y_t - ∇h(y_t)
+        yield close("Nesterov: y_t = θ_t + β(θ_t - θ_{t-1})", path.points[2:], theta[1:-1] + beta * np.diff(theta, axis=0)[:-1])
         if 100 in self.kappas:
-            gap = self.found[100]["heavy ball"][0]
-            factor = (gap[200] / gap[100]) ** 0.01
+            factor = (self.found[100]["heavy ball"][0][200] / self.found[100]["heavy ball"][0][100]) ** 0.01
             yield published("heavy ball, κ = 100: factor of a late step, ρ² = 0.669", factor, 0.676, 0.005)
         every = {n: [self.found[k][n][0] for k in self.kappas] for n in names}
         self.needed = {n: [int(np.argmax(gap <= 1e-6 * gap[0])) for gap in gaps] for n, gaps in every.items()}
@@ -78,24 +73,22 @@ class MomentumRates(Experiment):
         path, t = descend(h, np.zeros(d), d - 1, rule=lambda p: GrowingMomentum(p, 1.0, 0.0)), np.arange(1, d + 1)
         gaps = h(path.points - path.gradients) - h.least
         yield at_most("chain: Nesterov's gap, 2L‖θ^0 - θ*‖²/(t+1)²", gaps, 2 * least @ least / (t + 1) ** 2)
-        yield at_least("chain: his gap, L(1/(t+1) - 1/(d+1))/8 of any method", gaps, (1 / (t + 1) - 1 / (d + 1)) / 8)
-        self.circle = momentum(HeavyBall, bent(), 1.0, np.array([3.3]), 300)
+        yield at_least("chain: Nesterov's gap, L(1/(t+1) - 1/(d+1))/8 of any method", gaps, (1 / (t + 1) - 1 / (d + 1)) / 8)
+        self.circle = tuned(HeavyBall, bent(), 1.0, np.array([3.3]), 300)
         yield close("heavy ball on a bent function: its circle", np.sort(self.circle.points[-3:, 0]), CIRCLE, 3e-5)
 
     def control(self, rng: Generator) -> Checks:
         gap = self.circle.values
-        row = at_most("heavy ball: gap / gap_0", gap[300] / gap[0], 601**2 * (4 / 9) ** 300)
-        yield because("h is not quadratic", row)
+        yield because("h is not quadratic", at_most("heavy ball: gap / gap_0", gap[300] / gap[0], 601**2 * (4 / 9) ** 300))
         k, values = self.kappas[-1], np.geomspace(1 / self.kappas[-1], 1, self.modes)
-        gap = momentum(Nesterov, quadratic(values), 16 / k, values**-0.5, int(20 * k**0.5)).values
+        gap = tuned(Nesterov, quadratic(values), 16 / k, values**-0.5, int(20 * k**0.5)).values
         row = at_most("Nesterov: gap / gap_0", gap[-1] / gap[0], 17 * (1 - 4 * k**-0.5) ** (gap.size - 1))
         yield because("μ is taken 16 times too large", row)
 
     def plots(self) -> list[Panel]:
         k = self.kappas[len(self.kappas) // 2]
         left, end = Panel(f"Momentum at κ = {k}", "step t", "gap / gap₀", log="y"), int(15 * k**0.5)
-        for name, (gap, _) in self.found[k].items():
-            left.curve(np.arange(end), gap[:end] / gap[0], name)
+        left.curve(np.arange(end), {name: gap[:end] / gap[0] for name, (gap, _) in self.found[k].items()})
         right = Panel("√κ steps, not κ", "condition number κ", "steps to 1e-6", log="xy")
         last = Panel("Heavy ball in a circle", "step t", "x").series(range(30), self.circle.points[:30], "bent function")
         return [left.limits(y=(1e-12, 2)), right.series(self.kappas, self.needed), last]

@@ -8,28 +8,10 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, math, np, param, printed
+from headway.lab.tools.flat_network import gradient, moved, scores
 from headway.lab.tools.layers import applied, drawn
-from headway.lab.tools.training import outputs, seeded
+from headway.lab.tools.training import seeded
 from headway.models.shallow import Config, Shallow
-
-
-def moved(net: Shallow, S: np.ndarray) -> Shallow:
-    """The net with V -> SV, a -> Sa, W -> WS⁻¹."""
-    twin, s, back = copy.deepcopy(net), torch.from_numpy(S), torch.from_numpy(np.linalg.pinv(S))
-    twin.hidden.weight.data, twin.hidden.bias.data = s @ net.hidden.weight.data, s @ net.hidden.bias.data
-    twin.head.weight.data = net.head.weight.data @ back
-    return twin
-
-
-def scores(net: Shallow, x: np.ndarray) -> np.ndarray:
-    return applied(lambda t: outputs(net, t), x)
-
-
-def gradient(net: Shallow, x: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Of ½ Σ f(x)² in V, a and W, carried back by the rule of the statement: Sᵀ from the left, S⁻ᵀ from the right."""
-    parts = [net.hidden.weight, net.hidden.bias, net.head.weight]
-    v, a, w = (g.numpy() for g in torch.autograd.grad(outputs(net, torch.from_numpy(x)).square().sum() / 2, parts))
-    return np.concatenate([(S.T @ v).ravel(), S.T @ a, (w @ np.linalg.inv(S).T).ravel()])
 
 
 class NetSymmetries(Experiment):
@@ -86,13 +68,13 @@ class NetSymmetries(Experiment):
         yield printed(close("entries with column sums 1", scores(moved(odd, merge), x), scores(odd, x)), "C8")
 
     def plots(self) -> list[Panel]:
-        net, t, lines = self.nets["tanh"], np.linspace(0, 1, 31), []
-        twin, f = copy.deepcopy(net), scores(net, self.x)
-        for end in self.theta[1:]:
-            for share in t:
-                vector_to_parameters(torch.from_numpy((1 - share) * self.theta[0] + share * end), twin.parameters())
-                lines.append(np.mean((scores(twin, self.x) - f) ** 2))
+        t, f, twin = np.linspace(0, 1, 31), scores(self.nets["tanh"], self.x), copy.deepcopy(self.nets["tanh"])
+
+        def away(theta: np.ndarray) -> float:
+            vector_to_parameters(torch.from_numpy(theta), twin.parameters())
+            return float(np.mean((scores(twin, self.x) - f) ** 2))
+
+        curves = [[away((1 - s) * self.theta[0] + s * end) for end in self.theta[1:]] for s in t]
         title = f"From a net to its {len(self.theta) - 1} copies: equal at both ends, not between"
         panel = Panel(title, "way from the net to a copy", "mean squared difference of f")
-        curves = np.reshape(lines, (-1, t.size)).T
         return [panel.custom(lambda axes: axes.plot(t, curves, color=style.SOFT, linewidth=0.7, alpha=0.6))]

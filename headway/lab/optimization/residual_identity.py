@@ -58,8 +58,7 @@ class ResidualIdentity(Experiment):
         yield equal("F[0, 0](x) = x, every activation", np.stack(found), np.broadcast_to(self.x, (len(found), *self.x.shape)))
         self.layers = np.arange(1, self.depth + 1)
         self.values = {name: self.jacobians(name, True, rng) for name in STEEPEST}
-        least = {name: values[:, -1] for name, values in self.values.items()}
-        most = {name: values[:, 0] for name, values in self.values.items()}
+        most, least = ({name: values[:, i] for name, values in self.values.items()} for i in (0, -1))
         yield headline(at_least("least singular value of ℓ layers, every ℓ", least, (1 - self.epsilon) ** self.layers))
         yield at_most("largest singular value of ℓ layers, every ℓ", most, (1 + self.epsilon) ** self.layers)
         ends = [branch("relu", sign * self.epsilon * np.eye(self.width), np.full(self.width, 9.0)) for sign in (-1, 1)]

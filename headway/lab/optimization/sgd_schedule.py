@@ -35,8 +35,7 @@ class SGDSchedule(Experiment):
 
     def rates(self, mu: float) -> dict[str, np.ndarray]:
         """The rate at each step, by schedule."""
-        t = np.arange(self.steps)
-        names = ("constant", *DECAY)
+        t, names = np.arange(self.steps), ("constant", *DECAY)
         named = {name: self.eta * np.array([rate_factor(name, int(n), t.size, 0) for n in t]) for name in names}
         return named | {"1/(μ(t + t₀))": 1 / (mu * (t + 4)), "averaged": self.eta / np.sqrt(t + 1)}
 
@@ -52,12 +51,11 @@ class SGDSchedule(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.t = np.unique(np.geomspace(10, self.steps, 16).astype(int))
-        self.times, late = set(self.t.tolist()), self.t >= self.steps // 20
-        self.found = {name: self.run(rates, rng) for name, rates in self.rates(self.mu).items()}
-        self.gaps = {name: runs[:, int(name == "averaged")].mean(axis=1) for name, runs in self.found.items()}
-        floor = self.eta * self.sigma**2 / (2 * (2 - self.eta * self.mu))
-        fast = self.gaps["1/(μ(t + t₀))"][late]
-        yield headline(slope("η = 1/(μ(t + t₀)): E gap in t", self.t[late], fast, -1, 0.1))
+        self.times, self.late = set(self.t.tolist()), self.t >= self.steps // 20
+        found = {name: self.run(rates, rng) for name, rates in self.rates(self.mu).items()}
+        self.gaps = {name: runs[:, int(name == "averaged")].mean(axis=1) for name, runs in found.items()}
+        floor, fast = self.eta * self.sigma**2 / (2 * (2 - self.eta * self.mu)), self.gaps["1/(μ(t + t₀))"]
+        yield headline(slope("η = 1/(μ(t + t₀)): E gap in t", self.t[self.late], fast[self.late], -1, 0.1))
         long = np.arange(1, 100_001)
         means = self.mu / 2 * second_moments(START, self.mu, self.sigma, self.eta / np.sqrt(long))[:, 1]
         some = np.geomspace(5000, long.size, 6).astype(int)
@@ -67,14 +65,12 @@ class SGDSchedule(Experiment):
         ends = {name: self.gaps[name][-1] / floor for name in DECAY}
         yield at_most("schedules: E gap at the end / floor of a constant η", ends, 0.1)
         etas = self.eta / 4.0 ** np.arange(4)
-        floors = [
-            second_moments(0.0, self.mu, self.sigma, np.full(int(9 / (eta * self.mu)), eta))[-1, 0] for eta in etas
-        ]
+        constant = [np.full(int(9 / (eta * self.mu)), eta) for eta in etas]
+        floors = [second_moments(0.0, self.mu, self.sigma, rates)[-1, 0] for rates in constant]
         yield slope("constant η: floor in η", etas, floors, 1, 0.1)
 
     def sample(self, rng: Generator) -> Checks:
-        self.times = {self.steps}
-        rates = self.rates(self.mu)
+        self.times, rates = {self.steps}, self.rates(self.mu)
         for name in ("cosine", "1/(μ(t + t₀))", "averaged"):
             mean = int(name == "averaged")
             wanted = self.mu / 2 * second_moments(START, self.mu, self.sigma, rates[name])[-1, mean]
@@ -82,21 +78,17 @@ class SGDSchedule(Experiment):
             yield within(f"{name}: E gap at the end, its recursion", found, wanted, wanted * (2 / self.runs) ** 0.5)
 
     def control(self, rng: Generator) -> Checks:
-        late = self.t >= self.steps // 20
-        check = slope("constant η: E gap in t", self.t[late], self.gaps["constant"][late], -1, 0.1)
-        yield because("the rate does not fall", check)
-        gaps = second_moments(START, self.mu, self.sigma, self.rates(4 * self.mu)["1/(μ(t + t₀))"])[self.t - 1, 0]
-        yield because(
-            "μ is taken to be four times of what it is", slope("E gap in t", self.t[late], gaps[late], -1, 0.1)
-        )
+        t, constant = self.t[self.late], self.gaps["constant"][self.late]
+        yield because("the rate does not fall", slope("constant η: E gap in t", t, constant, -1, 0.1))
+        gaps = second_moments(START, self.mu, self.sigma, self.rates(4 * self.mu)["1/(μ(t + t₀))"])[t - 1, 0]
+        yield because("μ is taken to be four times of what it is", slope("E gap in t", t, gaps, -1, 0.1))
 
     def plots(self) -> list[Panel]:
         rates = self.rates(self.mu)
         left = Panel("Falling rates have no floor", "steps t", "E gap", log="xy")
         left.series(self.t, {name: self.gaps[name] for name in ("1/(μ(t + t₀))", "averaged", "cosine", "step")})
-        left.control(self.t, self.gaps["constant"], "constant").bound(
-            self.t, self.sigma**2 / (2 * self.mu * self.t), "σ²/(2μt)"
-        )
-        right = Panel("The rates", "steps t", "η_t / η")
+        left.control(self.t, self.gaps["constant"], "constant")
+        left.bound(self.t, self.sigma**2 / (2 * self.mu * self.t), "σ²/(2μt)")
+        right = Panel("The rates", "steps t", "$η_t$ / η")
         shown = {name: rates[name][:-1] / self.eta for name in ("averaged", *DECAY)}
         return [left, right.curve(np.arange(1, self.steps), shown)]

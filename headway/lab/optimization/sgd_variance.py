@@ -19,12 +19,6 @@ def covariance(rows: np.ndarray) -> np.ndarray:
     return np.cov(rows.T, bias=True)
 
 
-def trace_with(g: np.ndarray, b: int, rng: Generator) -> float:
-    """An estimate of tr Cov g_B / tr Σ with replacement, from 2000 batches."""
-    means = g[rng.integers(len(g), size=(2000, b))].mean(axis=1)
-    return float(np.trace(covariance(means)) / np.trace(covariance(g)))
-
-
 class SGDVariance(Experiment):
     """The gradient of a random batch is that of all examples in the mean, and its covariance falls like 1/B.
 
@@ -51,60 +45,43 @@ class SGDVariance(Experiment):
         return [(whole, "`batch` must divide `large`, and be less"), (self.b < self.n, "`b` must be less than `n`")]
 
     def measure(self, rng: Generator) -> Checks:
-        g = gradients(*problem(self.n, 3, rng))
-        share, mean = [], np.broadcast_to(g.mean(axis=0), (2, 3))
-        self.drawn = [trace_with(g, b, rng) for b in range(1, self.n)]
-        for b in range(1, self.n):
-            sets = [g[list(c)].mean(axis=0) for c in combinations(range(self.n), b)]
-            share.append(np.trace(covariance(np.array(sets))) / np.trace(covariance(g)))
-        every = np.array([g[list(c)].mean(axis=0) for c in product(range(self.n), repeat=self.b)])
-        apart = np.array([g[list(c)].mean(axis=0) for c in combinations(range(self.n), self.b)])
-        yield close("mean of all batches, both ways", np.stack([every.mean(axis=0), apart.mean(axis=0)]), mean, 1e-12)
-        yield headline(close("covariance with replacement, Σ/B", covariance(every), covariance(g) / self.b, 1e-12))
-        part = (self.n - self.b) / (self.n - 1)
-        yield close("covariance without, Σ/B (N - B)/(N - 1)", covariance(apart), covariance(g) / self.b * part, 1e-12)
-        self.sizes, self.share = np.arange(1, self.n), np.array(share)
-        yield close("without, every B: trace", self.share, (self.n - self.sizes) / (self.n - 1) / self.sizes, 1e-12)
+        n, g = self.n, gradients(*problem(self.n, 3, rng))
+        every = [g[list(product(range(n), repeat=b))].mean(axis=1) for b in range(1, self.b + 1)]
+        apart = [g[list(combinations(range(n), b))].mean(axis=1) for b in range(1, n)]
+        means = np.array([rows.mean(axis=0) for rows in every + apart])
+        yield close("mean of all batches, both ways, every B", means, np.broadcast_to(g.mean(axis=0), means.shape), 1e-12)
+        B, sigma = np.arange(1, n)[:, None, None], covariance(g)
+        found = [np.array([covariance(rows) for rows in sets]) for sets in (every, apart)]
+        yield headline(close(f"covariance with replacement, Σ/B, B <= {self.b}", found[0], sigma / B[: self.b], 1e-12))
+        yield close("covariance without, Σ/B (N - B)/(N - 1), B < N", found[1], sigma / B * (n - B) / (n - 1), 1e-12)
+        self.shares = [np.trace(rows, axis1=1, axis2=2) / np.trace(sigma) for rows in found]
 
     def sample(self, rng: Generator) -> Checks:
         x, y, w = problem(self.large, 4, rng)
-        g = gradients(x, y, w)
-        batches = NumberBatches([x], y[:, None], rows=self.batch, seed=int(rng.integers(2**31)))
-        drawn = [batches[epoch * len(batches)] for epoch in range(self.epochs)]
-        found = [
-            gradients(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy(), w).mean(axis=0) for d in drawn
-        ]
-        gaps, spread, part = (
-            np.array(found) - g.mean(axis=0),
-            np.trace(covariance(g)),
-            (self.large - self.batch) / (self.large - 1),
-        )
-        yield mean_is("this project's batches: mean of g_B - g, a component", gaps[:, 0], 0.0)
-        yield mean_is(
-            "this project's batches: E |g_B - g|², tr Σ/B (N - B)/(N - 1)",
-            np.sum(gaps**2, axis=1),
-            spread / self.batch * part,
-        )
-        chosen = rng.integers(self.large, size=(self.epochs, self.batch))
-        squares = np.sum((g[chosen].mean(axis=1) - g.mean(axis=0)) ** 2, axis=1)
-        yield mean_is("with replacement: E |g_B - g|², tr Σ/B", squares, spread / self.batch)
+        g, b = gradients(x, y, w), self.batch
+        batches = NumberBatches([x], y[:, None], rows=b, seed=int(rng.integers(2**31)))
+        rows = [batches[epoch * len(batches)] for epoch in range(self.epochs)]
+        pairs = [(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy()) for d in rows]
+        gaps = np.array([gradients(*pair, w).mean(axis=0) for pair in pairs]) - g.mean(axis=0)
+        spread, name = np.trace(covariance(g)) / b, "this project's batches"
+        yield mean_is(f"{name}: mean of g_B - g, a component", gaps[:, 0], 0.0)
+        wanted = spread * (self.large - b) / (self.large - 1)
+        yield mean_is(f"{name}: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", np.sum(gaps**2, axis=1), wanted)
+        gaps = g[rng.integers(self.large, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
+        yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), spread)
 
     def control(self, rng: Generator) -> Checks:
         x, y, w = problem(self.n, 3, rng)
-        order = np.argsort(y)
-        g = gradients(x[order], y[order], w)
+        g = gradients(x, y, w)[np.argsort(y)]
         runs = np.array([g[i : i + self.b].mean(axis=0) for i in range(self.n - self.b + 1)])
-        yield because(
-            "batches are neighbours after sorting by label",
-            close("mean of all batches", runs.mean(axis=0), g.mean(axis=0)),
-        )
-        copies = np.array([g[[i] * self.b].mean(axis=0) for i in range(self.n)])
-        yield because(
-            "a batch is B copies of one example", close("covariance, Σ/B", covariance(copies), covariance(g) / self.b)
-        )
+        check = close("mean of all batches", runs.mean(axis=0), g.mean(axis=0))
+        yield because("batches are neighbours after sorting by label", check)
+        copies = g[np.repeat(np.arange(self.n)[:, None], self.b, axis=1)].mean(axis=1)
+        check = close("covariance, Σ/B", covariance(copies), covariance(g) / self.b)
+        yield because("a batch is B copies of one example", check)
 
     def plots(self) -> list[Panel]:
-        b, n = self.sizes, self.n
-        panel = Panel(f"All batches of {n} examples: distinct ones repel", "batch size B", "tr Cov g_B / tr Σ")
-        panel.series(b, self.share, "without repl.").bound(b, (n - b) / (n - 1) / b)
-        return [panel.series(b, self.drawn, "with repl.").bound(b, 1 / b, "theory")]
+        b, n, (every, apart) = np.arange(1, self.n), self.n, self.shares
+        panel = Panel(f"All batches of {n} examples: distinct ones repel", "batch size B", "tr Cov $g_B$ / tr Σ")
+        panel.series(b, apart, "without replacement").bound(b, (n - b) / (n - 1) / b)
+        return [panel.series(b[: self.b], every, "with replacement").bound(b, 1 / b, "theory")]

@@ -59,7 +59,6 @@ class StrictSaddle(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("Random starts leave the saddle at 0", "x", "y")
-
         left.custom(lambda axes: axes.plot(*self.shown.transpose(2, 0, 1), color="#0072B2", linewidth=0.7, alpha=0.6))
         left.points(self.shown[0, :, 0], self.shown[0, :, 1], "starts", size=8)
         left.points([0, 0], [-1, 1], "minima", colour="black", size=40)

@@ -1,4 +1,4 @@
-"""Backpropagation through the registered multi-layer perceptron, written out, and its risk as a function of the parameters.
+"""Backpropagation through the registered multi-layer perceptron, written out; its risk, and derivatives by both modes of torch.
 
     s_L = δ = ∂R/∂f,      s_{ℓ-1} = φ'(z_{ℓ-1}) W_ℓᵀ s_ℓ,      ∂R/∂W_ℓ = s_ℓ h_{ℓ-1}ᵀ,   ∂R/∂b_ℓ = s_ℓ       for f = W_L h_{L-1} + b_L
 """
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.autograd import forward_ad
+from torch.func import functional_call
 
-from headway.models.mlp import MLP
+from headway.models.mlp import MLP, Config
 
 OfScores = Callable[[Tensor, Tensor], Tensor]  # of scores f and targets y, both "s k"
 SLOPES = {"tanh": lambda h: 1 - h * h, "sigmoid": lambda h: h * (1 - h)}  # φ'(z) from h = φ(z)
@@ -72,3 +74,27 @@ def risk_of(model: MLP, x: Tensor, y: Tensor, risk: OfScores) -> Callable[[np.nd
         return risk(z, y.to(z.dtype)).numpy()
 
     return of
+
+
+class Risk(nn.Module):
+    """½ Σ f(x)² of a registered net, one number."""
+
+    def __init__(self, inputs: int, width: int, depth: int, outputs: int = 1) -> None:
+        super().__init__()
+        with torch.random.fork_rng(devices=[]):  # the weights do not matter
+            self.net = MLP(Config(width=width, depth=depth, activation="tanh", dropout=0.0), inputs, outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.net.logits(self.net(x)).square().sum() / 2
+
+    def reverse(self, x: Tensor) -> Tensor:
+        """All derivatives, from one pass back."""
+        return torch.cat([g.flatten() for g in torch.autograd.grad(self(x), list(self.parameters()))])
+
+    def along(self, x: Tensor, direction: Tensor) -> Tensor:
+        """One directional derivative, carried along with the values."""
+        parts = direction.split([p.numel() for p in self.parameters()])
+        with forward_ad.dual_level():
+            pairs = zip(self.named_parameters(), parts, strict=True)
+            duals = {name: forward_ad.make_dual(p.detach(), part.view_as(p)) for (name, p), part in pairs}
+            return forward_ad.unpack_dual(functional_call(self, duals, (x,))).tangent

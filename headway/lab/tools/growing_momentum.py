@@ -5,8 +5,11 @@
 Nesterov 1983; with these β_t in Su, Boyd and Candès 2014, https://arxiv.org/abs/1503.01243.
 """
 
+import numpy as np
 import torch
 
+from headway.lab.tools.quadratics import Path, Smooth, descend
+from headway.training.optimizers.heavy_ball import HeavyBall
 from headway.training.optimizers.nesterov import Nesterov
 from headway.training.optimizers.rule import Group, Tensors
 
@@ -20,3 +23,11 @@ class GrowingMomentum(Nesterov):
         if t > 1:  # v <- β_t (β_{t-1}/β_t) v + g
             torch._foreach_mul_(self.moments("velocity", w), before / group["momentum"])
         super().update(group, w, g)
+
+
+def tuned(rule: type[Nesterov] | type[HeavyBall], h: Smooth, mu: float, start: np.ndarray, steps: int) -> Path:
+    """The path with the rate and the momentum that are best for the function's L and this μ."""
+    q = (h.L / mu) ** 0.5
+    ratio, ball = (q - 1) / (q + 1), rule is HeavyBall
+    eta, beta = (4 / (h.L**0.5 + mu**0.5) ** 2, ratio**2) if ball else (1 / h.L, ratio)
+    return descend(h, start, steps, rule=lambda p: rule(p, eta, beta))

@@ -31,6 +31,12 @@ def normal(rng: np.random.Generator, *shape: int) -> Tensor:
     return tensor(rng.normal(size=shape))
 
 
+def derivative(f: Callable[[Tensor], Tensor], z: np.ndarray) -> np.ndarray:
+    """f'(z) of a function that works element by element."""
+    t = tensor(z).requires_grad_(True)
+    return torch.autograd.grad(f(t).sum(), t)[0].numpy()
+
+
 def jacobian(f: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
     """∂f(x)/∂x: the axes of f(x), then those of x."""
     return torch.autograd.functional.jacobian(f, x).numpy()

@@ -62,3 +62,20 @@ def features(dimension: int, n: int, rng: Generator) -> np.ndarray:
     """F (d, n) with columns of length √d: the entries of CF/√d have variance 1 for standard normal C."""
     drawn = rng.standard_normal((dimension, n))
     return drawn * math.sqrt(dimension) / np.linalg.norm(drawn, axis=0)
+
+
+def tanh_moments(rho: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """E u tanh u, E tanh² u, and E tanh u tanh v for standard normal u, v with correlation ρ, by quadrature."""
+    u, weights = np.polynomial.hermite_e.hermegauss(60)
+    weights, f = weights / weights.sum(), np.tanh(u)
+    v = rho[..., None, None] * u[:, None] + np.sqrt(1 - rho[..., None, None] ** 2) * u
+    return float(weights @ (u * f)), float(weights @ f**2), np.tanh(v) @ weights @ (weights * f)
+
+
+def stroke(parameters: np.ndarray) -> np.ndarray:
+    """Pictures of 28 x 28 pixels of an ellipse drawn with a soft pen; rows are (height, slant, width, centre)."""
+    height, slant, width, centre = parameters.T[..., None, None]
+    y, x = np.mgrid[-1:1:28j, -1:1:28j]
+    x = x - 0.5 * (centre - 0.5) - 0.7 * (slant - 0.5) * y
+    away = np.hypot(x / (0.35 + 0.3 * width), y / (0.5 + 0.3 * height)) - 1
+    return np.exp(-((away / 0.3) ** 2)).reshape(len(parameters), -1)

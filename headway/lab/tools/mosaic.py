@@ -7,13 +7,13 @@ import numpy as np
 
 from headway.lab import style
 from headway.lab.panel import Panel
-from headway.lab.tools.regions import Cell, Polygon
+from headway.lab.tools.regions import Cell
 
 
 def mosaic(title: str, cells: Sequence[Cell], colours: Sequence[float] | None = None) -> Panel:
     """Polygons without corners at infinity, each in one colour, or coloured by a number for each."""
     values = np.arange(len(cells)) * 0.618034 % 1 if colours is None else colours  # the golden ratio: neighbours differ
-    corners = [cell.part.points for cell in cells if isinstance(cell.part, Polygon)]
+    corners = [cell.polygon.points for cell in cells]
 
     def draw(axes: Any) -> None:
         from matplotlib.collections import PolyCollection

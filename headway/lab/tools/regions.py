@@ -10,8 +10,9 @@ https://arxiv.org/abs/1402.1869). A region is kept if it has an interior:
 """
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 
 import numpy as np
 from scipy.optimize import linprog
@@ -106,6 +107,11 @@ class Polygon:
         return self.corners[:, :2] / self.corners[:, 2:]
 
     @property
+    def area(self) -> float:
+        x, y = self.points.T
+        return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
+
+    @property
     def centre(self) -> np.ndarray:
         middle = self.corners.sum(axis=0)
         return middle[:2] / middle[2]
@@ -156,6 +162,11 @@ class Cell:
     v: np.ndarray
     part: Part
 
+    @property
+    def polygon(self) -> Polygon:
+        """Where it is, for two inputs."""
+        return cast(Polygon, self.part)
+
 
 def cells(net: ReluNet, where: Part | None = None, programs: bool = False) -> list[Cell]:
     """All activation regions, in all of space or in `where`; `programs` uses linear programs for few inputs, too."""
@@ -174,28 +185,38 @@ def _refined(cell: Cell, w: np.ndarray, b: np.ndarray) -> list[Cell]:
     parts: list[tuple[Part, tuple[bool, ...]]] = [(cell.part, ())]
     for a, shift in zip(G, g, strict=True):
         halves = [(part.split(a, float(shift)), signs) for part, signs in parts]
-        parts = [
-            (p, (*s, up)) for both, s in halves for p, up in zip(both, (True, False), strict=True) if p is not None
-        ]
-    signs = [np.array(s) for _, s in parts]
-    return [
-        Cell(np.append(cell.signs, s), s[:, None] * G, s * g, part) for (part, _), s in zip(parts, signs, strict=True)
-    ]
+        parts = [(p, (*s, up)) for both, s in halves for p, up in zip(both, (True, False), strict=True) if p]
+    found = [(part, np.array(s)) for part, s in parts]
+    return [Cell(np.append(cell.signs, s), s[:, None] * G, s * g, part) for part, s in found]
 
 
 def signs_at(net: ReluNet, x: np.ndarray) -> np.ndarray:
     """Which hidden units are active at points x of shape (..., inputs), without any list of regions."""
-    found, h = [], x
-    for w, b in net.layers[:-1]:
-        z = h @ w.T + b
-        found.append(z > 0)
-        h = np.maximum(z, 0.0)
-    return np.concatenate(found, axis=-1)
+    return np.concatenate([ReluNet(net.layers[: i + 1])(x) > 0 for i in range(net.depth - 1)], axis=-1)
+
+
+def bends(net: ReluNet, found: list[Cell]) -> np.ndarray:
+    """The points where the zero line of a unit of the last hidden layer bends, among the corners of polygons: "point 2"."""
+    z, met = ReluNet(net.layers[:-1]), defaultdict(list)  # by unit and point: the edges of its zero line that end there
+    for p in (cell.polygon.points for cell in found):
+        for a, b in zip(p, np.roll(p, -1, axis=0), strict=True):
+            if np.linalg.norm(b - a) > 1e-6:
+                for unit in np.flatnonzero(np.abs(z(np.array([a, (a + b) / 2, b]))).max(axis=0) < 1e-9):
+                    for end in (a, b):
+                        met[unit, *np.round(end, 7)].append((end, (b - a) / np.linalg.norm(b - a)))
+    turned = [v[0][0] for v in met.values() if max(abs(v[0][1][0] * w[1] - v[0][1][1] * w[0]) for _, w in v) > 1e-6]
+    return np.reshape(turned, (-1, 2))
 
 
 def arrangement(w: np.ndarray, b: np.ndarray, where: Part | None = None) -> list[Cell]:
     """The regions of the hyperplanes w_i·x + b_i = 0: those of one hidden layer."""
     return cells(ReluNet(((w, b), (np.ones((1, len(w))), [0.0]))), where)
+
+
+def crossings(w: np.ndarray, b: np.ndarray) -> set[tuple[float, ...]]:
+    """The different points of the plane where the last of the lines w_i·x + b_i = 0 meets the others."""
+    pairs = [[i, -1] for i in range(len(w) - 1) if abs(np.linalg.det(w[[i, -1]])) > 1e-9]
+    return {tuple(np.round(np.linalg.solve(w[pair], -b[pair]), 8) + 0.0) for pair in pairs}
 
 
 def distinct_maps(found: list[Cell]) -> int:

@@ -8,11 +8,12 @@ where the entries of √n W and of b have variance 1. |u| is by how much the net
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
-from scipy.special import gammaln
+from scipy.special import erf, gammaln
 from scipy.stats import binom
 
 Draw = Callable[[Generator, tuple[int, ...]], np.ndarray]
@@ -90,6 +91,21 @@ def stretch(
     return np.stack(found)
 
 
+def random_stretch(
+    rng: Generator,
+    n: int,
+    depth: int,
+    draws: int,
+    sigma_w: Sequence[float],
+    sigma_b: float,
+    weights: Draw = gaussian,
+    activation: Activation = RELU,
+) -> Float[np.ndarray, "layers sigmas draws"]:
+    """`stretch` of so many random networks, each at a random point along a random direction."""
+    start = rng.standard_normal((draws, 2, n))
+    return stretch(layers(rng, n, depth, draws, weights), start, sigma_w, sigma_b, activation)
+
+
 def growth(lengths: Float[np.ndarray, "layers sigmas draws"]) -> Float[np.ndarray, "sigmas samples"]:
     """|u| after a layer over |u| before it, for all layers and draws; NaN after all units of a layer were off."""
     with np.errstate(invalid="ignore"):
@@ -127,7 +143,38 @@ def polyline_length(curve: Float[np.ndarray, "*draws n points"]) -> Float[np.nda
     return np.sum(np.linalg.norm(np.diff(curve, axis=-1), axis=-2), axis=-1)
 
 
-# -- the law of one ReLU layer -----------------------------------------------------------------------------------------
+# -- the laws of one layer ---------------------------------------------------------------------------------------------
+
+
+def patterns(values: Sequence[float], chances: Sequence[float], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """All rows of n independent numbers with these values, "pattern n", and the probability of each."""
+    rows, weight = np.array(list(product(values, repeat=n))), np.array(list(product(chances, repeat=n)))
+    return rows, weight.prod(axis=1)
+
+
+def mean_size(u: np.ndarray, values: Sequence[float], chances: Sequence[float]) -> np.ndarray:
+    """E|u·w| for independent w_j with these values; `u` is (..., n)."""
+    rows, weight = patterns(values, chances, u.shape[-1])
+    return np.abs(u @ rows.T) @ weight
+
+
+def mean_size_uniform(u: np.ndarray) -> float:
+    """E|u·w| for independent w_j ~ U(-1, 1), by integrating n times: Σ_ε Π ε_j sgn(s)^n |s|^{n+1}/((n+1)! 2^n Π u_j), s = ε·u."""
+    n, signs = u.size, np.array(list(product((-1, 1), repeat=u.size)))
+    s = signs @ u
+    terms = signs.prod(axis=1) * np.sign(s) ** n * np.abs(s) ** (n + 1)
+    return float(terms.sum() / (math.factorial(n + 1) * 2**n * np.prod(u)))
+
+
+def mean_field(sigma_w: np.ndarray, sigma_b: float, steps: int) -> np.ndarray:
+    """√χ of hard tanh after so many layers: χ = σ_w² P(|h| < 1), h ~ N(0, σ_w² q + σ_b²), q = E clip(h, -1, 1)², at first 1."""
+    q = np.ones_like(sigma_w)
+    for _ in range(steps):
+        s = np.sqrt(sigma_w**2 * q + sigma_b**2)
+        inside = erf(1 / (s * math.sqrt(2)))
+        root = sigma_w * np.sqrt(inside)
+        q = s**2 * inside - s * math.sqrt(2 / math.pi) * np.exp(-1 / (2 * s**2)) + 1 - inside
+    return root
 
 
 def relu_factor(n: int) -> float:
