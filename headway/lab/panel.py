@@ -74,6 +74,11 @@ class Panel:
 
         return self.custom(draw)
 
+    def thin(self, x: Any, lines: Any) -> "Panel":
+        """Many lines of one kind "line x", behind all others: fits to as many samples, for example."""
+        look = {"color": style.BLUE, "linewidth": 0.6, "alpha": 0.6, "zorder": 1}
+        return self.custom(lambda axes: axes.plot(x, np.transpose(lines), **look))
+
     # -- other marks -----------------------------------------------------------------------------------------------------
 
     def points(self, x: Any, y: Any, label: str = "", colour: str | None = None, size: float = 14) -> "Panel":

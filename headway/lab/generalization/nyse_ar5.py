@@ -8,7 +8,7 @@ from headway.evaluate.least_squares import LeastSquares
 from headway.evaluate.regression import r2
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, table
 from headway.lab.tools import public_data
-from headway.lab.tools.training import Settings, fit, predict, seeded
+from headway.lab.tools.training import Settings, predict, trained
 from headway.lab.tools.volume_series import LastState, threshold_series, volume_series
 
 CHANNELS = ("log_volume", "DJ_return", "log_volatility")
@@ -49,10 +49,9 @@ class NYSEAR5(Experiment):
         """R² of an Elman network that reads the last five days."""
         part, known = windows(values, LAGS), learn[LAGS:]
         x, y = part.series.astype(np.float32), part.targets.astype(np.float32)
-        with seeded(rng):
-            net = nn.Sequential(LastState(values.shape[1], self.units), nn.Linear(self.units, 1))
         settings = Settings(self.steps, 128, 5e-3, optimizer="adamw", decay=0.0, l2=1e-4, clip=1e9)
-        fit(net, x[known], y[known], settings, rng, functional.mse_loss)
+        make = lambda: nn.Sequential(LastState(values.shape[1], self.units), nn.Linear(self.units, 1))  # noqa: E731
+        net = trained(make, x[known], y[known], settings, rng, functional.mse_loss)
         return r2(predict(net, x[~known])[:, 0], part.targets[~known][:, 0]).value
 
     def measure(self, rng: Generator) -> Checks:
@@ -88,7 +87,7 @@ class NYSEAR5(Experiment):
         days = np.arange(120)
         left = Panel("AR(5) in 120 test days", "day", "log volume, standardised")
         left.target(days, self.shown[0], "volume").curve(days, self.shown[1], "AR(5)")
-        names = [n for n in ("straw man", "AR(1)", "AR(5)", "Elman") if n in self.found]
+        names = ("straw man", "AR(1)", "AR(5)", "Elman")
         right = Panel("Elman gains nothing", "method", "R² on test days").bars(names, [self.found[n] for n in names], "")
         bent = Panel("A bent series", "method", "R² on test days").bars(list(self.bent), list(self.bent.values()), "")
         return [left, right, bent]

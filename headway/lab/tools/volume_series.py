@@ -31,7 +31,7 @@ def volume_series(rng: Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def threshold_series(rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-    """v_t = 1.5 - 1.8 |v_{t-1}| + little noise: the slope changes its sign where v does. Tong & Lim 1980; channels as above."""
+    """v_t = 1 - 1.6 |v_{t-1}| + little noise: the slope changes its sign where v does. Tong & Lim 1980; channels as above."""
     values = rng.normal(size=(DAYS, 3))
     values[:, 0] *= 0.05
     for t in range(1, DAYS):
