@@ -75,15 +75,15 @@ class AttentionPermutation(Experiment):
         points = 2 * rng.normal(size=(1, 8, 2))
         self.values, self.out = applied(flat.project, points)[0, :, 4:], applied(flat, points)[0]
         gaps = [np.linalg.norm(hull_point(self.values - out)[0]) for out in self.out]
-        yield close("distance of outputs from the hull of the values", gaps, np.zeros(8))
+        yield close("distance of outputs from the hull of the values", gaps, 0)
 
     def control(self, rng: Generator) -> Checks:
         d, places = 2 * self.width, Sinusoidal(2 * self.width).double()(self.tokens)
         turning, causal = (drawn(net, rng) for net in (Multihead(d, 2, position=Rotary), Multihead(d, 2, mask=Causal())))
-        whys = ("positions are added", "queries and keys turn with their place", "the mask follows the order")
-        nets: dict[str, Net] = {"sinusoidal": lambda x: self.plain(x + places), "rotary": turning, "causal": causal}
-        for why, (name, net) in zip(whys, nets.items(), strict=True):
-            yield because(why, self.compare(name, net, 1e-3))
+        added: Net = lambda x: self.plain(x + places)  # noqa: E731
+        yield because("positions are added", self.compare("sinusoidal", added, 1e-3))
+        yield because("queries and keys turn with their place", self.compare("rotary", turning, 1e-3))
+        yield because("the mask follows the order", self.compare("causal", causal, 1e-3))
         wrong, right = (applied(lambda x, y, k=k: self.look(x, y, k), self.x, self.memory) for k in (1, 0))
         yield because("values stay where they are", close("cross-attention: keys permuted", wrong, right, 1e-3))
         same = {"A13": ("attention", self.plain), "C21": ("one block", self.blocks[0]), "D6": ("two blocks", self.blocks)}

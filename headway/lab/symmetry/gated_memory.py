@@ -1,32 +1,14 @@
 import torch
-from torch import Tensor
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed
+from headway.lab.tools.cells import PrintedGRU, SumGRU
 from headway.lab.tools.layers64 import built, normal, tensor, transport
 from headway.layers.recurrences.elman import Elman
 from headway.layers.recurrences.gru import GRU
 from headway.layers.recurrences.lstm import LSTM
-from headway.layers.recurrences.recurrence import GatedRecurrence, State
+from headway.layers.recurrences.recurrence import GatedRecurrence
 
 BITS = 4
-
-
-class PrintedGRU(GRU):
-    """z_t = u ⊙ z_{t-1} + (1 - u) ⊙ r with the reset gate r where the candidate belongs."""
-
-    fused = None  # type: ignore[assignment]
-
-    def cell(self, wx: Tensor, state: State) -> State:
-        r, u, _ = (wx + self.hidden(state[0])).chunk(3, -1)
-        return (u.sigmoid() * state[0] + (1 - u.sigmoid()) * r.sigmoid(),)
-
-
-class SumGRU(GRU):
-    fused = None  # type: ignore[assignment] # torch has none of these
-
-    def cell(self, wx: Tensor, state: State) -> State:
-        (after,) = super().cell(wx, state)
-        return (state[0] + after,)
 
 
 class GatedMemory(Experiment):
@@ -85,11 +67,8 @@ class GatedMemory(Experiment):
         self.limit = np.maximum(self.z.abs().amax(1).numpy(), 1)
         yield at_most("GRU: |z_t|_∞ over all t", largest, self.limit, rounding=1e-12)
         yield at_most("GRU from z_0 = 0: least state, below 0 by the candidate", float(self.gru(self.x).min()), -0.5)
-        ours, torchs = (LSTM(7, 5), GRU(7, 5)), (torch.nn.LSTM(7, 5), torch.nn.GRU(7, 5))
-        weights = np.array([c.input.weight.numel() + c.hidden.weight.numel() for c in ours])
-        yield equal("weights for n = 7, m = 5: 4m(m + n) and 3m(m + n)", weights, np.array([240, 180]))
-        mine, theirs = (np.array([sum(p.numel() for p in c.parameters()) for c in nets]) for nets in (ours, torchs))
-        yield equal("weights and biases: those of torch.nn.LSTM and GRU", mine, theirs)
+        counts = np.array([sum(p.numel() for p in cell.parameters()) for cell in (LSTM(7, 5), GRU(7, 5))])
+        yield equal("parameters for n = 7, m = 5: 4 and 3 times m(m + n) + 2m", counts, np.array([280, 210]))
 
     def control(self, rng: Generator) -> Checks:
         bits, kept = self.recall(self.keeper(3.0, rng), rng)

@@ -1,24 +1,9 @@
-from torch import Tensor
-
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
 )
+from headway.lab.tools.cells import Linear, Logistic
 from headway.lab.tools.layers64 import built, normal, tensor, transport
 from headway.layers.recurrences.elman import Elman
-from headway.layers.recurrences.recurrence import State
-
-
-class Logistic(Elman):
-    def cell(self, wx: Tensor, state: State) -> State:
-        return ((wx + self.hidden(state[0])).sigmoid(),)
-
-
-class Linear(Elman):
-    def cell(self, wx: Tensor, state: State) -> State:
-        return (wx + self.hidden(state[0]),)
-
-
-ALPHA = {Elman: 1.0, Logistic: 0.25, Linear: 1.0}  # sup |φ'|
 
 
 class RNNGradient(Experiment):
@@ -52,7 +37,7 @@ class RNNGradient(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         self.k = np.arange(1, self.lags + 1)
-        nets = {f"logistic, {s:g}": (self.net(Logistic, s, rng), s / 4) for s in self.sizes}
+        nets = {f"logistic, {s:g}": (self.net(Logistic, s, rng), s / 4) for s in self.sizes}  # and α σ₁
         nets |= {f"tanh, {s:g}": (self.net(Elman, s, rng), s) for s in (0.9, 1.5)}
         self.found = {name: self.norms(cell, rng) for name, (cell, _) in nets.items()}
         bounds = {name: rate**self.k for name, (_, rate) in nets.items()}

@@ -8,7 +8,6 @@ from headway.lab.kit import (
 from headway.lab.tools.layers64 import normal, tensor
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.dot import Dot
-from headway.layers.scores.product import Product
 from headway.layers.scores.scaled import Scaled
 
 
@@ -45,8 +44,7 @@ class SqrtDk(Experiment):
         self.slopes: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
         for d in self.widths:
             q, k = normal(rng, self.queries, 1, 1, d), normal(rng, self.queries, 1, self.keys, d)
-            scores: dict[str, Product] = {"q·k": Dot(d), "q·k/√d": Scaled(d)}
-            for name, score in scores.items():
+            for name, score in zip(self.entropy, (Dot(d), Scaled(d)), strict=True):
                 p = score(q, k).softmax(-1)[:, 0, 0].numpy()
                 self.entropy[name].append(float(entr(p).sum(1).mean()) / math.log(self.keys))
                 squares = (p**2).sum(1)  # |diag p - ppᵀ|² = Σp² - 2Σp³ + (Σp²)²
