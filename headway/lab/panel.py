@@ -140,6 +140,21 @@ class Panel:
 
         return self.custom(draw)
 
+    def cells(self, words: Any, shade: Any, size: float = 14) -> "Panel":
+        """A table of words, the first row at the top; the cells where `shade` is true are blue."""
+
+        def draw(axes: Any) -> None:
+            rows, columns = np.shape(words)
+            axes.imshow(np.array(shade, dtype=float), cmap="Blues", vmin=0, vmax=4.5, aspect="auto")
+            axes.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=style.SOFT, linewidth=1)
+            axes.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=style.SOFT, linewidth=1)
+            for (y, x), word in np.ndenumerate(words):
+                axes.text(x, y, word, ha="center", va="center", fontsize=size)
+            axes.grid(False)
+            axes.set(xticks=range(columns), yticks=range(rows))
+
+        return self.custom(draw)
+
     # -- axes ------------------------------------------------------------------------------------------------------------
 
     def ticks(self, x: Mapping[float, str] | None = None, y: Mapping[float, str] | None = None) -> "Panel":

@@ -1,8 +1,6 @@
 from scipy.optimize import minimize_scalar
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published
 from headway.lab.tools.linear_fits import descent_matrices, ridge_matrices, shares
 
 TIMES, ETA = np.unique(np.geomspace(1, 1024, 31).round().astype(int)), 0.02

@@ -1,9 +1,7 @@
 from pathlib import Path
 
 from headway.core.config import Choice
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, equal, headline, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, equal, headline, np, param, published
 from headway.lab.tools import public_data
 from headway.lab.tools.training import Settings, accuracy, trained
 from headway.models.build import build_model, count_parameters

@@ -50,11 +50,12 @@ class BPTTCheck(Experiment):
         loss = ((cell(self.x[None])[0] - self.y) ** 2).sum() / 2
         self.grad = torch.autograd.grad(loss, cell.hidden.weight)[0].numpy()
         z = np.concatenate([np.zeros((1, m)), cell(self.x[None])[0].detach().numpy()])
-        error, delta, self.parts = z[1:] - self.y.numpy(), np.zeros(m), []
-        for t in range(T, 0, -1):
-            delta = error[t - 1] + (U.T @ ((1 - z[t + 1] ** 2) * delta) if t < T else 0)
-            self.parts.append(np.outer((1 - z[t] ** 2) * delta, z[t - 1]))
-        yield headline(close("∂L/∂U of the layer is Σ_t (∂L/∂z_t)(∂⁺z_t/∂U)", self.grad, sum(self.parts), 1e-12))
+        error = z[1:] - self.y.numpy()
+        self.delta = error.copy()  # ∂L/∂z_t
+        for t in range(T - 1, 0, -1):
+            self.delta[t - 1] += U.T @ ((1 - z[t + 1] ** 2) * self.delta[t])
+        self.parts = np.einsum("ti,tj->tij", (1 - z[1:] ** 2) * self.delta, z[:-1])
+        yield headline(close("∂L/∂U of the layer is Σ_t (∂L/∂z_t)(∂⁺z_t/∂U)", self.grad, self.parts.sum(0), 1e-12))
         wx, y = cell.input(self.x).detach().numpy() + cell.hidden.bias.detach().numpy(), self.y.numpy()
 
         def value(flat: np.ndarray) -> np.ndarray:
@@ -70,7 +71,7 @@ class BPTTCheck(Experiment):
             out, state = other.step(self.x[t][None], state)
             total = total + ((out[0] - self.y[t]) ** 2).sum() / 2
         each = [g.numpy() for g in torch.autograd.grad(total, [other.hidden.weight for other in copies])]
-        yield close("unrolled with a copy of U for each step: each copy's gradient", each, self.parts[::-1], 1e-12)
+        yield close("unrolled with a copy of U for each step: each copy's gradient", each, self.parts, 1e-12)
         self.windows, (t, s) = np.unique(np.linspace(1, T - 2, 10).astype(int)), np.indices((T, T))
         self.missed = np.array([np.linalg.norm(self.truncated(cell, int(w)) - self.grad) for w in self.windows])
         terms = np.linalg.norm(error, axis=1)[t] * self.sigma ** (t - s) * np.linalg.norm(z, axis=1)[s]
@@ -79,10 +80,11 @@ class BPTTCheck(Experiment):
         yield close("a window over all steps misses nothing", self.truncated(cell, T), self.grad, 1e-12)
 
     def control(self, rng: Generator) -> Checks:
-        yield because("the gradient of one copy only", close("∂L/∂U", self.parts[0], self.grad, 1e-6))
-        total = sum((k + 1) * part for k, part in enumerate(self.parts[::-1]))
-        why = "total derivatives ∂z_t/∂U take the place of immediate ones and count paths twice"
-        yield because(why, close("∂L/∂U", total, self.grad, 1e-6))
+        yield because("the gradient of one copy only", close("∂L/∂U", self.parts[-1], self.grad, 1e-6))
+        pulled = (self.cell(self.x[None])[0] * torch.from_numpy(self.delta)).sum()
+        total = torch.autograd.grad(pulled, self.cell.hidden.weight)[0].numpy()
+        why = "total derivatives ∂z_t/∂U take the place of immediate ones and count paths more than once"
+        yield because(why, close("Σ_t (∂L/∂z_t)(∂z_t/∂U) = ∂L/∂U", total, self.grad, 1e-6))
         with torch.no_grad():
             self.cell.hidden.weight.copy_(torch.linalg.qr(normal(rng, self.m, self.m))[0] * 1.1)
             for bias in (self.cell.input.bias, self.cell.hidden.bias):

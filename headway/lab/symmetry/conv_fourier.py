@@ -1,8 +1,6 @@
 from scipy.signal import convolve as direct
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param, printed
 from headway.lab.tools.layers import applied, convolved, correlated, drawn
 from headway.lab.tools.transforms import by_halves
 from headway.layers.convolutions.boundaries import Causal, Circular, Full, Same, Valid

@@ -1,9 +1,7 @@
 import torch
 from torch import Tensor
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, slope
 from headway.lab.tools.layers64 import attention_weights, built, multiply_adds, normal, stepwise
 from headway.layers.attention.linformer import Linformer
 from headway.layers.attention.multihead import Multihead

@@ -4,9 +4,7 @@ from math import comb
 from torch import Tensor
 
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.tools.layers import applied, one_filter
 from headway.layers.convolutions.average_pooling import AveragePooling
 from headway.layers.convolutions.boundaries import Circular, Valid
@@ -78,10 +76,8 @@ class Pooling(Experiment):
         yield printed(equal("a shift by 1 changes nothing", shifted, self.y), "D8")
 
     def plots(self) -> list[Panel]:
-        left = Panel("The largest value of each window", "column", "row").custom(lambda axes: axes.set(xticks=range(4), yticks=range(4)))
-        left.image(EXAMPLE, stretch=False, colours="Blues", limits=(0, 9))
-        for (i, j), value in np.ndenumerate(EXAMPLE):
-            left.note(j - 0.1, i + 0.1, f"{value:g}" + (" ←" if value == ANSWER[i // 2, j // 2] else ""))
-        left.custom(lambda axes: axes.axhline(1.5, color=style.INK)).custom(lambda axes: axes.axvline(1.5, color=style.INK))
+        left = Panel("The largest value of each window", "column", "row")
+        left.cells(EXAMPLE.astype(int), np.kron(ANSWER, np.ones((2, 2))) == EXAMPLE)
+        left.custom(lambda axes: (axes.axhline(1.5, color=style.INK), axes.axvline(1.5, color=style.INK)))
         right = Panel("Pooling is not invariant to shifts", "shift, pixels", "change of the output, in deviations")
         return [left, right.series(np.arange(2 * self.p + 1), self.changes)]

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
 from headway.lab.tools.cells import Linear, Logistic
 from headway.lab.tools.layers64 import built, normal, tensor, transport
 from headway.layers.recurrences.elman import Elman
