@@ -48,9 +48,9 @@ class MultiheadParams(Experiment):
         content, P = rng.normal(size=(self.n, self.n)), [np.roll(np.eye(self.n), -k, 1) for k in (1, 2)]
         self.two, y = self.looking(np.stack(P), content)
         yield close("two heads: out_t = [x_{t-1}; x_{t-2}]", y, np.concatenate([p @ content for p in P], axis=1), 1e-12)
-        self.shares = np.linspace(0, 1, 21)
-        self.missed = [self.miss(self.looking((s * P[0] + (1 - s) * P[1])[None], content)[0][0]) for s in self.shares]
-        yield close("one head: variance that it misses, for each mixture", self.missed, np.full(21, 0.5), 1e-12)
+        mixed = (s * P[0] + (1 - s) * P[1] for s in np.linspace(0, 1, 21))
+        self.missed = [self.miss(self.looking(weights[None], content)[0][0]) for weights in mixed]
+        yield close("one head: variance that it misses, for each mixture", self.missed, 0.5, 1e-12)
 
     def looking(self, wanted: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and outputs of heads that are given the weights "h t s" they should have, for inputs [position; content]."""
@@ -85,8 +85,6 @@ class MultiheadParams(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("Two heads, two places", "key s, head one, then head two", "query t").image(np.concatenate(list(self.two), axis=1))
-        middle = Panel("One head misses half, however it divides its weight", "weight on x_{t-1}", "variance missed")
-        middle.control(self.shares, self.missed, "one head").series(self.shares, 0 * self.shares, "two heads").limits(y=(-0.05, 1))
         right = Panel("More heads, less rank in each", "heads h", "rank of the scores", log="xy")
         right.bound(self.heads, self.d / np.array(self.heads), "d/h").series(self.heads, self.ranks, "measured")
-        return [left, middle, right]
+        return [left, right]

@@ -26,11 +26,12 @@ class RNNGradient(Experiment):
         U = np.linalg.qr(U)[0] if orthogonal else U / np.linalg.norm(U, 2)
         cell = built(lambda: kind(self.m, self.m), rng)
         cell.hidden.weight.copy_(tensor(sigma * U))
+        cell.hidden.bias.copy_(-cell.input.bias)  # b = 0
         return cell
 
-    def norms(self, cell: Elman, rng: Generator) -> np.ndarray:
-        """|∂z_i/∂z_t| by lag."""
-        x, z = normal(rng, self.lags, self.m), normal(rng, 1, self.m)
+    def norms(self, cell: Elman, rng: Generator, scale: float = 1.0) -> np.ndarray:
+        """|∂z_i/∂z_t| by lag, for inputs and a first state of this size."""
+        x, z = scale * normal(rng, self.lags, self.m), scale * normal(rng, 1, self.m)
         return np.linalg.norm(transport(cell, x, (z,)), 2, axis=(1, 2))
 
     def measure(self, rng: Generator) -> Checks:
@@ -49,7 +50,9 @@ class RNNGradient(Experiment):
         self.wrong, product, self.whole = (M / np.linalg.norm(whole, 2) for M in products)
         yield close("product of the steps, j = i … t+1, over its norm", product, self.whole, 1e-12)
         turn = self.norms(self.net(Linear, 1.0, rng, orthogonal=True), rng)
-        yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", turn, np.ones(self.lags))
+        yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", turn, 1)
+        rest = self.norms(self.net(Elman, 0.9, rng, orthogonal=True), rng, 0.0)
+        yield close("tanh at rest, U/0.9 orthogonal: the bound is reached", rest, 0.9**self.k)
         lower = {}
         for radius in (0.9, 1.1):
             cell, name = self.net(Linear, 1.0, rng), f"linear, ρ = {radius}"
