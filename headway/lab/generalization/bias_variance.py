@@ -53,7 +53,7 @@ class BiasVariance(Experiment):
         yield at_least(ENDS, min(error[0], error[-1]) / error.min(), 1.2)
         y, x, last = self.labels(self.sets, rng), 6 * self.x[:, None] - 3, self.m[-1]
         nets = [lambda k=int(k): Shallow(Config(k, "tanh", 0.0), 1, 1) for k in self.m]
-        self.fits = np.array([fitted(make, x, y, x, rng, self.steps, 0.05) for make in nets])  # "size set n"
+        self.fits = np.array([fitted(make, x, y, rng, self.steps, 0.05) for make in nets])  # "size set n"
         self.nets = np.mean([(self.fits.mean(axis=1) - self.f) ** 2, self.fits.var(axis=1)], axis=2)
         noise = (self.labels(self.sets, rng) - self.fits[-1]) ** 2 - (self.f - self.fits[-1]) ** 2
         yield mean_is(f"{last} units: test error - bias² - variance, σ²", noise.mean(axis=1), self.sigma**2)

@@ -12,14 +12,12 @@ from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.penalties import Weights, l2
 
 
+Penalty = Callable[[Weights, float], None]
+Factor = Callable[[int], float]
+
+
 def descend(
-    X: np.ndarray,
-    y: np.ndarray,
-    steps: int,
-    rule: Rule,
-    penalty: Callable[[Weights, float], None] = l2,
-    strength: float = 0.0,
-    factor: Callable[[int], float] | None = None,
+    X: np.ndarray, y: np.ndarray, steps: int, rule: Rule, penalty: Penalty = l2, strength: float = 0.0, factor: Factor | None = None
 ) -> np.ndarray:
     """The weights from 0, before and after each step, with a penalty inside the gradient; `factor(t)` is that of the rate."""
 
