@@ -78,12 +78,12 @@ class AttentionCost(Experiment):
         yield printed(slope("cost of a generated token grows like n²", self.lengths, self.token, 2, 0.15), "C24")
 
     def plots(self) -> list[Panel]:
-        left = Panel("Attention is cheaper below the line n = d", "log₂ d", "log₂ n")
+        left = Panel("Attention is cheaper below the line, for n < d", "log₂ d", "log₂ n")
         x, y = np.log2(self.widths), np.log2(self.lengths)
         mesh = np.log2(self.core / self.recurrent)
         left.image(mesh, (x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5), "RdBu_r", "log₂ (attention / recurrence)", (-5, 5))
         low, high = max(x[0], y[0]) - 0.5, min(x[-1], y[-1]) + 0.5
-        left.target([low, high], [low, high], "n = d")
+        left.target([low, high], [low, high])
         right = Panel("With a cache a token costs O(n)", "positions n", "multiply-adds", log="xy")
         right.series(self.lengths, self.token, "a token, cached").control(self.lengths, self.core[:, 0], "a token, nothing cached")
         return [left, right.series(self.lengths, self.recurrent[:, 0] / np.array(self.lengths), "a step of a recurrence")]
