@@ -24,12 +24,9 @@ class FiniteClassGap(Experiment):
     Also: maximum of K noisy losses; selection bias.
     """
 
-    n = param(100, "labels of a training set", least=10, most=1000)
-    K = param(300, "classifiers that guess", least=10, most=10_000)
-    draws = param(200, "training sets", least=100, most=2000, small=150)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.n * self.K * self.draws <= 10**9, "`n` times `K` times `draws` must be at most 1,000,000,000")]
+    n = param(100, "labels of a training set", least=10, most=400)
+    K = param(300, "classifiers that guess", least=10, most=2500)
+    draws = param(200, "training sets", least=100, most=1000, small=150)
 
     def guesses(self, K: int) -> float:
         """2√n E max (½ - L̂_i), exactly."""

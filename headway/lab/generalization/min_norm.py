@@ -25,10 +25,7 @@ class MinNorm(Experiment):
     """
 
     m = param(10, "equations", least=2, most=25)
-    n = param(40, "unknowns", least=10, most=500)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.n >= 4 * self.m, "`n` must be at least 4 times `m`, or the steps do not suffice")]
+    ratio = param(4, "unknowns for each equation, n/m; with fewer the steps do not suffice", least=4, most=20)
 
     def path(self, rule: Rule, start: np.ndarray, draw: Generator | None = None) -> np.ndarray:
         """The points "t n" of an optimizer on f, or with `draw` on m times the part of one equation, drawn anew for each step."""
@@ -40,10 +37,11 @@ class MinNorm(Experiment):
         return follow(rule, gradient, start, 1000 if draw is None else 150 * max(self.m, 10))
 
     def measure(self, rng: Generator) -> Checks:
-        self.A, self.b, self.start = rng.normal(size=(self.m, self.n)), rng.normal(size=self.m), rng.normal(size=self.n)
+        n = self.m * self.ratio
+        self.A, self.b, self.start = rng.normal(size=(self.m, n)), rng.normal(size=self.m), rng.normal(size=n)
         _, s, V = np.linalg.svd(self.A)
         self.rows, self.null = V[: self.m], V[self.m :]  # bases of the row space and of the null space
-        self.eta, self.zero = 1 / s[0] ** 2, np.zeros(self.n)
+        self.eta, self.zero = 1 / s[0] ** 2, np.zeros(n)
         self.best, kept = np.linalg.lstsq(self.A, self.b)[0], self.null.T @ self.null @ self.start
         one = 1 / (self.m * np.max(np.sum(self.A**2, axis=1)))
         self.paths = {

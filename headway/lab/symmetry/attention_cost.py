@@ -29,10 +29,7 @@ class AttentionCost(Experiment):
 
     cost = "M"
     lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(32, 64, 128, 256))
-    widths = param((64, 128, 256, 512), "widths d, multiples of 4", least=8, most=4096, count=2)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(all(d % HEADS == 0 for d in self.widths), f"each of `widths` must be a multiple of {HEADS}")]
+    heads = param((16, 32, 64, 128), "widths of each of four heads, d/4", least=2, most=1024, count=2)
 
     def count(self, n: int, d: int) -> tuple[int, int, int, int]:
         """A self-attention, all steps of an Elman network, the weights that are held, and one cached step after n - 1 others."""
@@ -52,6 +49,7 @@ class AttentionCost(Experiment):
                 return multiply_adds(lambda: reduce(lambda state, _: layer.step(x, state)[1], range(tokens), cache))
 
     def measure(self, rng: Generator) -> Checks:
+        self.widths = [HEADS * e for e in self.heads]
         n, d = (a.astype(np.int64) for a in np.meshgrid(self.lengths, self.widths, indexing="ij"))
         found = np.array([[self.count(int(a), int(b)) for b in self.widths] for a in self.lengths])
         whole, self.recurrent, weights, self.step = np.moveaxis(found, -1, 0)

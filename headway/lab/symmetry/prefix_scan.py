@@ -22,23 +22,22 @@ class PrefixScan(Experiment):
     Also: parallel scan; associative scan.
     """
 
-    lengths = param((8, 32, 128, 512), "positions n, powers of 2", least=2, most=4096, count=2)
+    powers = param((3, 5, 7, 9), "log₂ n, for n positions", least=1, most=12, count=2)
     long = param(3000, "positions of the layer's scan", least=100, most=50_000)
     width = param(6, "channels", least=1, most=32)
 
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(all(n & (n - 1) == 0 for n in self.lengths), "each of `lengths` must be a power of 2")]
 
     def measure(self, rng: Generator) -> Checks:
-        counts, wrong = [], 0
-        for n in self.lengths:
+        log, counts, wrong = np.array(self.powers), [], 0
+        self.lengths = size = 2**log
+        for n in size:
             pairs = [(Fraction(int(p), 7), Fraction(int(q), 7)) for p, q in rng.integers(-6, 7, (n, 2))]
             scans, z = (hillis_steele(pairs, compose), blelloch(pairs, compose, UNIT)), loop(*np.array(pairs).T)
             wrong += sum(int(np.sum(np.array(prefixes)[:, 1] != z)) for prefixes, _, _ in scans)
             counts.append([scan[1:] for scan in scans])
         yield headline(equal("both scans in fractions: entries that differ from the loop", wrong, 0))
         rounds, work = np.moveaxis(counts, -1, 0)  # "n scan" each
-        size, log, self.rounds = np.array(self.lengths), np.log2(self.lengths).astype(int), rounds.T
+        self.rounds = rounds.T
         yield equal("rounds: log₂ n and 2 log₂ n", rounds, np.stack([log, 2 * log], axis=1))
         yield equal("applications: n log₂ n - n + 1 and 2(n - 1)", work, np.stack([size * log - size + 1, 2 * (size - 1)], axis=1))
         some = [(Fraction(int(p), 5), Fraction(int(q), 3)) for p, q in rng.integers(-9, 10, (300, 2))]

@@ -1,4 +1,4 @@
-"""Cells beside those of the package: an Elman network with another function, and GRUs that are not mixed as they should be."""
+"""Cells beside those of the package, for single steps: an Elman network with another function, and GRUs that mix wrongly."""
 
 from torch import Tensor
 
@@ -8,23 +8,17 @@ from headway.layers.recurrences.recurrence import State
 
 
 class Logistic(Elman):
-    fused = None  # type: ignore[assignment] # torch has none of these
-
     def cell(self, wx: Tensor, state: State) -> State:
         return ((wx + self.hidden(state[0])).sigmoid(),)
 
 
 class Linear(Elman):
-    fused = None  # type: ignore[assignment]
-
     def cell(self, wx: Tensor, state: State) -> State:
         return (wx + self.hidden(state[0]),)
 
 
 class PrintedGRU(GRU):
     """z_t = u ⊙ z_{t-1} + (1 - u) ⊙ r with the reset gate r where the candidate belongs (erratum C18)."""
-
-    fused = None  # type: ignore[assignment]
 
     def cell(self, wx: Tensor, state: State) -> State:
         r, u, _ = (wx + self.hidden(state[0])).chunk(3, -1)
@@ -33,8 +27,6 @@ class PrintedGRU(GRU):
 
 class SumGRU(GRU):
     """Adds the next state to the one before, where a GRU mixes."""
-
-    fused = None  # type: ignore[assignment]
 
     def cell(self, wx: Tensor, state: State) -> State:
         return (state[0] + super().cell(wx, state)[0],)
