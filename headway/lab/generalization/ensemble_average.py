@@ -63,6 +63,7 @@ class EnsembleAverage(Experiment):
         several = [drawn(Shallow(config, 1, 3), rng) for _ in range(M)]
         logs = [log_softmax(predict(net, z[:, None]), axis=1) for net in several]
         joint = predict(Ensemble(several, "probabilities"), z[:, None])
+        yield close("probabilities: p̄ at each input and class, the mean of p_i", np.exp(joint), np.mean(np.exp(logs), axis=0))
         yield at_most("-log p̄(c) at each input and class, mean of -log p_i(c)", -joint, -np.mean(logs, axis=0), rounding=1e-12)
         self.votes, self.vote = np.argmax(logs, axis=2), joint.argmax(1)
 
