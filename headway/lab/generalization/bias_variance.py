@@ -34,7 +34,6 @@ class BiasVariance(Experiment):
     def conditions(self) -> list[tuple[bool, str]]:
         return [(min(self.units) == 1 and max(self.units) >= 12, "`units` must contain 1 and a size of at least 12")]
 
-
     def labels(self, sets: int, rng: Generator) -> np.ndarray:
         return self.f + self.sigma * rng.normal(size=(sets, self.n))
 

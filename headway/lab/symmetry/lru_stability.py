@@ -79,6 +79,7 @@ class LRUStability(Experiment):
     def plots(self) -> list[Panel]:
         shown = self.first[:1000]
         one = Panel("λ at the beginning", "Re λ", "Im λ").points(shown.real, shown.imag, size=5)
+        one.custom(lambda axes: axes.set_aspect("equal"))
         two = Panel("Impulse responses", "t", "|z_t|", log="y")
         two.curve(self.t, dict(zip(("|λ| = 0.97", "|λ| = 1", "|λ| = 1.01"), self.response.T, strict=True)))
         inside = (self.nu > -8) & (self.nu < 2)
