@@ -69,9 +69,9 @@ class BPTTCheck(Experiment):
             total = total + ((out[0] - self.y[t]) ** 2).sum() / 2
         each = [g.numpy() for g in torch.autograd.grad(total, [other.hidden.weight for other in copies])]
         yield close("unrolled with a copy of U for each step: each copy's gradient", each, self.parts, 1e-12)
-        self.windows, (t, s) = np.unique(np.linspace(1, T - 2, 10).astype(int)), np.indices((T, T))
+        self.windows, (i, j) = np.unique(np.linspace(1, T - 2, 10).astype(int)), np.indices((T, T))
         self.missed = np.array([np.linalg.norm(self.truncated(cell, int(w)) - self.grad) for w in self.windows])
-        terms = np.linalg.norm(error, axis=1)[t] * self.sigma ** (t - s) * np.linalg.norm(z, axis=1)[s]
+        terms = np.linalg.norm(error, axis=1)[i] * self.sigma ** (i - j) * np.linalg.norm(z, axis=1)[j]
         self.bounds = np.array([np.tril(terms, -int(w)).sum() for w in self.windows])
         rounding = 1e-13 * np.linalg.norm(self.grad)
         yield at_most("gradient missed by a window of w, for each w, up to rounding", self.missed, self.bounds + rounding)

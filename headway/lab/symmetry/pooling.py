@@ -78,6 +78,6 @@ class Pooling(Experiment):
     def plots(self) -> list[Panel]:
         left = Panel("The largest value of each window", "column", "row")
         left.cells(EXAMPLE.astype(int), np.kron(ANSWER, np.ones((2, 2))) == EXAMPLE)
-        left.custom(lambda axes: (axes.axhline(1.5, color=style.INK), axes.axvline(1.5, color=style.INK)))
+        left.custom(lambda axes: axes.axhline(1.5, color=style.INK)).custom(lambda axes: axes.axvline(1.5, color=style.INK))
         right = Panel("Pooling is not invariant to shifts", "shift, pixels", "change of the output, in deviations")
         return [left, right.series(np.arange(2 * self.p + 1), self.changes)]

@@ -36,7 +36,7 @@ class PrefixScan(Experiment):
             wrong += sum(int(np.sum(np.array(prefixes)[:, 1] != z)) for prefixes, _, _ in scans)
             counts.append([scan[1:] for scan in scans])
         yield headline(equal("both scans in fractions: entries that differ from the loop", wrong, 0))
-        rounds, work = np.moveaxis(counts, -1, 0)  # "n scan" each
+        rounds, work = np.moveaxis(np.array(counts), -1, 0)  # "n scan" each
         self.rounds = rounds.T
         yield equal("rounds: log₂ n and 2 log₂ n", rounds, np.stack([log, 2 * log], axis=1))
         yield equal("applications: n log₂ n - n + 1 and 2(n - 1)", work, np.stack([size * log - size + 1, 2 * (size - 1)], axis=1))

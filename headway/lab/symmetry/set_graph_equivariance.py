@@ -90,7 +90,7 @@ class SetGraphEquivariance(Experiment):
         last = Panel("Alike to message passing", "", "").limits((-1.3, 5.5), (-2, 2))
         for z in (circle[HEXAGON], apart[TRIANGLES]):
             last.thin(z.real.T, z.imag).points(z.real, z.imag, size=80)
-        return [*panels, last.custom(lambda axes: (axes.set_aspect("equal"), axes.axis("off")))]
+        return [*panels, last.custom(lambda axes: axes.set_aspect("equal")).custom(lambda axes: axes.axis("off"))]
 
 
 def masked(layer: Multihead, seen: np.ndarray, x: np.ndarray) -> np.ndarray:
