@@ -52,14 +52,14 @@ class MinNorm(Experiment):
         }
         self.plain = self.path(partial(GradientDescent, lr=self.eta), self.zero)
         formula = self.A.T @ np.linalg.solve(self.A @ self.A.T, self.b)
-        ends = [self.plain[-1], self.plain[-1]], [self.best, formula]
-        yield headline(close("from 0: the end; the least norm by LAPACK, and Aᵀ(AAᵀ)^{-1}b", *ends, 1e-8))
+        found, least = [self.plain[-1]] * 2, [self.best, formula]
+        yield headline(close("from 0: the end; the least norm by LAPACK, and Aᵀ(AAᵀ)^{-1}b", found, least, 1e-8))
         ends = {name: np.abs(path[-1] - self.best - kept).max() for name, path in self.paths.items()}
         yield at_most("from x_0: distance of the end from x* + (I - A⁺A)x_0", ends, 1e-8)
         moved = {name: np.abs((path - self.start) @ self.null.T).max() for name, path in self.paths.items()}
         yield at_most("change of the part in the null space, any step", moved, 1e-12)
-        found, t = (self.paths["gradient descent"] - self.best) @ self.rows.T, np.arange(len(self.plain))[:, None]
-        yield close("part in the row space, (1 - ησ_i²)^t of the first", found, (1 - self.eta * s**2) ** t * found[0])
+        part, t = (self.paths["gradient descent"] - self.best) @ self.rows.T, np.arange(len(self.plain))[:, None]
+        yield close("part in the row space, (1 - ησ_i²)^t of the first", part, (1 - self.eta * s**2) ** t * part[0])
 
     def control(self, rng: Generator) -> Checks:
         self.adam = self.path(partial(Adam, lr=0.01), self.zero)

@@ -53,7 +53,7 @@ class PermutedPixels(Experiment):
         self.order, self.seed = rng.permutation(PIXELS), int(rng.integers(2**32))
         plain, moved = self.net("MLP", self.seed), self.net("MLP", self.seed)
         with torch.no_grad():
-            moved.layers[0].weight.copy_(plain.layers[0].weight[:, self.order])  # type: ignore[index, operator]
+            moved.layers[0].weight.copy_(plain.layers[0].weight[:, self.order])  # type: ignore[index, operator, union-attr]
         same = self.learn("MLP", plain, np.arange(PIXELS), self.seed, np.float64)
         other = self.learn("MLP, permuted", moved, self.order, self.seed, np.float64)
         yield headline(close("fully connected: the loss of each step", self.losses["MLP, permuted"], self.losses["MLP"], 1e-9))
