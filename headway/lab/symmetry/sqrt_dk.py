@@ -26,8 +26,8 @@ class SqrtDk(Experiment):
     Also: scaled dot product; why divide by the square root of d.
     """
 
-    widest = param(512, "the largest d_k of a head, beside 16 and 64", least=256, most=1024)
-    keys = param(64, "keys that a query chooses from", least=16, most=256)
+    widest = param(512, "the largest d_k of a head, beside 16 and 64", least=512, most=1024)
+    keys = param(64, "keys that a query chooses from", least=16, most=64)
     queries = param(200, "queries, each with its own keys", least=100, most=2000)
 
 
