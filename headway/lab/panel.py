@@ -74,6 +74,11 @@ class Panel:
 
         return self.custom(draw)
 
+    def thin(self, x: Any, lines: Any) -> "Panel":
+        """Many lines of one kind "line x", behind all others: fits to as many samples, for example."""
+        look = {"color": style.BLUE, "linewidth": 0.6, "alpha": 0.6, "zorder": 1}
+        return self.custom(lambda axes: axes.plot(x, np.transpose(lines), **look))
+
     # -- other marks -----------------------------------------------------------------------------------------------------
 
     def points(self, x: Any, y: Any, label: str = "", colour: str | None = None, size: float = 14) -> "Panel":
@@ -132,6 +137,21 @@ class Panel:
             if scale:
                 bar = axes.inset_axes((1.03, 0, 0.05, 1), label="<colorbar>")  # as high as the picture
                 axes.figure.colorbar(shown, cax=bar, label=scale).locator = MaxNLocator(5)
+
+        return self.custom(draw)
+
+    def cells(self, words: Any, shade: Any, size: float = 14) -> "Panel":
+        """A table of words, the first row at the top; the cells where `shade` is true are blue."""
+
+        def draw(axes: Any) -> None:
+            rows, columns = np.shape(words)
+            axes.imshow(np.array(shade, dtype=float), cmap="Blues", vmin=0, vmax=4.5, aspect="auto")
+            axes.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=style.SOFT, linewidth=1)
+            axes.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=style.SOFT, linewidth=1)
+            for (y, x), word in np.ndenumerate(words):
+                axes.text(x, y, word, ha="center", va="center", fontsize=size)
+            axes.grid(False)
+            axes.set(xticks=range(columns), yticks=range(rows))
 
         return self.custom(draw)
 

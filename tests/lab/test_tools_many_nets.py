@@ -15,7 +15,7 @@ def make() -> Shallow:
 def test_each_net_is_trained_as_if_it_were_alone() -> None:
     x = np.linspace(-1, 1, 7)[:, None]
     targets = np.stack([np.sin(x[:, 0]), x[:, 0] ** 2])
-    together = fitted(make, x, targets, x, np.random.default_rng(0), 20, 0.05)
+    together = fitted(make, x, targets, np.random.default_rng(0), 20, 0.05)
     with seeded(np.random.default_rng(0)):
         nets = [make().double() for _ in targets]
     for net, wanted, found in zip(nets, torch.from_numpy(targets), together, strict=True):

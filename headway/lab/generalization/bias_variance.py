@@ -1,19 +1,11 @@
-from functools import partial
-
-from matplotlib.axes import Axes
-
-from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param
 from headway.lab.tools.many_nets import fitted
+from headway.lab.tools.smoothers import kernels, neighbours, random_features
 from headway.models.shallow import Config, Shallow
 
 NEIGHBOURS, WIDTHS, FEATURES = (32, 16, 8, 4, 1), (0.3, 0.15, 0.07, 0.03, 0.01), (1, 2, 4, 8, 15)  # from smooth to rough
 DISTANCE = "test error from σ² + bias² + variance, in standard errors"
 ENDS = "32 or 1 neighbours: bias² + variance / that of the best k"
-
-
-def draw_thin(x: np.ndarray, lines: np.ndarray, axes: Axes) -> None:
-    axes.plot(x, lines, color=style.BLUE, linewidth=0.6, alpha=0.6, zorder=1)
 
 
 class BiasVariance(Experiment):
@@ -42,24 +34,14 @@ class BiasVariance(Experiment):
     def conditions(self) -> list[tuple[bool, str]]:
         return [(min(self.units) == 1 and max(self.units) >= 12, "`units` must contain 1 and a size of at least 12")]
 
-    def smoothers(self, rng: Generator) -> dict[str, np.ndarray]:
-        """Matrices S "level n n" from labels to fits; those of random features have a slight ridge penalty."""
-        away = np.abs(self.x[:, None] - self.x)
-        ranks = np.argsort(np.argsort(away, axis=1, kind="stable"), axis=1)  # 0 for the nearest
-        kernels = np.exp(-0.5 * (away / np.array(WIDTHS)[:, None, None]) ** 2)
-        turn, centre = rng.uniform(5, 20, FEATURES[-1]), rng.permutation(np.linspace(0, 1, FEATURES[-1]))
-        units = np.column_stack([np.ones(self.n), np.tanh(turn * (self.x[:, None] - centre))])
-        designs = [units[:, : m + 1] for m in FEATURES]
-        ridges = [A @ np.linalg.solve(A.T @ A + 1e-3 * np.eye(A.shape[1]), A.T) for A in designs]
-        neighbours = np.array([(ranks < k) / k for k in NEIGHBOURS])
-        return {"k-NN": neighbours, "kernel": kernels / kernels.sum(axis=2, keepdims=True), "random features": np.array(ridges)}
-
     def labels(self, sets: int, rng: Generator) -> np.ndarray:
         return self.f + self.sigma * rng.normal(size=(sets, self.n))
 
     def measure(self, rng: Generator) -> Checks:
         self.x, self.m = (np.arange(self.n) + 0.5) / self.n, np.array(sorted(self.units))
-        self.f, self.S = np.sin(2 * math.pi * self.x) + 0.5 * np.sin(5 * math.pi * self.x), self.smoothers(rng)
+        self.f = np.sin(2 * math.pi * self.x) + 0.5 * np.sin(5 * math.pi * self.x)
+        self.S = {"k-NN": neighbours(self.x, NEIGHBOURS), "kernel": kernels(self.x, WIDTHS)}
+        self.S["random features"] = random_features(self.x, FEATURES, rng)
         self.bias = {name: np.mean((S @ self.f - self.f) ** 2, axis=1) for name, S in self.S.items()}  # squared
         self.variance = {name: self.sigma**2 * np.mean(np.sum(S**2, axis=2), axis=1) for name, S in self.S.items()}
         falls = {name: np.max(b[1:] / b[:-1]) for name, b in self.bias.items()}
@@ -70,7 +52,7 @@ class BiasVariance(Experiment):
         yield at_least(ENDS, min(error[0], error[-1]) / error.min(), 1.2)
         y, x, last = self.labels(self.sets, rng), 6 * self.x[:, None] - 3, self.m[-1]
         nets = [lambda k=int(k): Shallow(Config(k, "tanh", 0.0), 1, 1) for k in self.m]
-        self.fits = np.array([fitted(make, x, y, x, rng, self.steps, 0.05) for make in nets])  # "size set n"
+        self.fits = np.array([fitted(make, x, y, rng, self.steps, 0.05) for make in nets])  # "size set n"
         self.nets = np.mean([(self.fits.mean(axis=1) - self.f) ** 2, self.fits.var(axis=1)], axis=2)
         noise = (self.labels(self.sets, rng) - self.fits[-1]) ** 2 - (self.f - self.fits[-1]) ** 2
         yield mean_is(f"{last} units: test error - bias² - variance, σ²", noise.mean(axis=1), self.sigma**2)
@@ -97,7 +79,6 @@ class BiasVariance(Experiment):
         both = Panel("Networks: bias falls, variance rises", "hidden units", "mean over x", log="xy")
         shown = [both.series(self.m, {"bias²": self.nets[0], "variance": self.nets[1], "their sum": self.nets.sum(axis=0)})]
         for k in (0, -1):
-            panel = Panel(f"{self.m[k]} unit{'s' if k else ''}, 20 sets", "x", "fit").target(self.x, self.f, "f")
-            lines = self.fits[k, :20].T
-            shown.append(panel.custom(partial(draw_thin, self.x, lines)))
+            panel = Panel(f"{self.m[k]} unit{'s' if k else ''}, 20 sets", "x", "fit").thin(self.x, self.fits[k, :20])
+            shown.append(panel.target(self.x, self.f, "f"))
         return shown

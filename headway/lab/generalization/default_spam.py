@@ -1,8 +1,10 @@
-from collections.abc import Callable
+from scipy.special import softmax
 
 from headway.core.config import Choice
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, published
-from headway.lab.tools.made_tables import Rows, default_probability, defaults, spam, spam_probability
+from headway.lab.tools.made_tables import (
+    Rows, Table, default_probability, defaults, mean_error, spam, spam_probability,
+)
 from headway.lab.tools.training import Settings, fit, predict, seeded
 from headway.models.build import build_model
 from headway.models.classical.logistic_regression import LogisticRegression
@@ -35,35 +37,33 @@ class DefaultSpam(Experiment):
     steps = param(400, "of training, with 1000 rows each; fewer leave a rare class unlearned", least=400, most=4000)
     repeats = param(3, "networks of each kind, with seeds of their own", least=3, most=20, full=10)
 
-    def networks(self, train: Rows, x: np.ndarray, p: np.ndarray, kind: str, rng: Generator) -> dict[str, np.ndarray]:
-        """For each repeat the error on rows x, in per cent, and the loss in training; the error of the ensemble as well."""
-        scores, losses, (dropout, l2) = [], [], KINDS[kind]
+    def networks(self, train: Rows, x: np.ndarray, kind: str, rng: Generator) -> tuple[np.ndarray, list[float]]:
+        """p(1 | x) of each network, and its loss at the end of training."""
+        dropout, l2 = KINDS[kind]
+        choice = Choice("mlp", {"widths": (10,), "activation": "tanh", "dropout": dropout})
+        settings = Settings(self.steps, 1000, 0.03, optimizer="adamw", decay=0.0, l2=l2, clip=1e9)
+        shares, losses = [], []
         for _ in range(self.repeats):
             with seeded(rng):
-                choice = Choice("mlp", {"widths": (10,), "activation": "tanh", "dropout": dropout})
                 net = build_model(choice, {"features": x.shape[1], "outputs": 2})
-            settings = Settings(self.steps, 1000, 0.03, optimizer="adamw", decay=0.0, l2=l2, clip=1e9)
-            losses.append(np.mean(fit(net, *train, settings, rng)[-20:]))
-            scores.append(np.exp(predict(net, x)))
-        shares = np.array([s / s.sum(1, keepdims=True) for s in scores])
-        errors = np.array([error(each[:, 1] > 0.5, p) for each in (*shares, shares.mean(0))])
-        return {"each": errors[:-1], "ensemble": errors[-1:], "best": errors[[int(np.argmin(losses))]]}
+            losses.append(float(np.mean(fit(net, *train, settings, rng)[-20:])))
+            shares.append(softmax(predict(net, x), axis=1)[:, 1])
+        return np.array(shares), losses
 
-    def compare(self, table: Callable[[int, Generator], Rows], chance: Callable[[np.ndarray], np.ndarray], kinds: list[str],
-                rows: int, rng: Generator) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Errors of logistic regression and of the best rule; errors of networks less that of logistic regression, by kind."""
-        train, x = table(rows, rng), table(TESTS, rng)[0]
+    def compare(self, table: Table, kinds: tuple[str, ...], rows: int, rng: Generator) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Errors of logistic regression, of the best rule and of "no"; those of networks, by kind, less that of logistic regression."""
+        train, (x, _), (_, chance) = table[0](rows, rng), table[0](TESTS, rng), table
         p = chance(x)
-        line = error(LogisticRegression().fit(*train).predict(x) == 1, p)
-        found = {kind: self.networks(train, x, p, kind, rng) for kind in kinds}
-        gaps = {kind: each["each"] - line for kind, each in found.items()}
-        gaps |= {name: found[kinds[0]][name] - line for name in ("ensemble", "best")}
-        return {"logistic": line, "best": error(p > 0.5, p), "no": error(p > 1, p)}, gaps
+        line = mean_error(LogisticRegression().fit(*train).predict(x) == 1, p)
+        found = {kind: self.networks(train, x, kind, rng) for kind in kinds}
+        gaps = {kind: np.array([mean_error(each > 0.5, p) - line for each in shares]) for kind, (shares, _) in found.items()}
+        shares, losses = found[kinds[0]]
+        gaps |= {"ensemble": np.array([mean_error(shares.mean(0) > 0.5, p) - line]), "best": gaps[kinds[0]][[int(np.argmin(losses))]]}
+        return {"logistic": line, "best": mean_error(p > 0.5, p), "no": mean_error(p > 1, p)}, gaps
 
     def measure(self, rng: Generator) -> Checks:
-        self.errors, self.gaps = self.compare(defaults, default_probability, list(KINDS), self.rows, rng)
-        gains = {kind: -gap for kind, gap in self.gaps.items() if kind != "ensemble" and kind != "best"}
-        gains["ensemble"] = np.repeat(-self.gaps["ensemble"], self.repeats)
+        self.errors, self.gaps = self.compare((defaults, default_probability), tuple(KINDS), self.rows, rng)
+        gains = {kind: -gap for kind, gap in self.gaps.items() if kind != "best"}
         yield headline(at_most("Default: gain of a network over logistic regression, points", gains, 0.1, kind="TABLE"))
         yield at_most("Default: loss of that which fits best, points", self.gaps["best"], 0.3, kind="TABLE")
         yield published("Default: per cent wrong, logistic regression", self.errors["logistic"], 2.7, 0.3)
@@ -72,7 +72,7 @@ class DefaultSpam(Experiment):
         yield at_least("Default: always \"no\" above logistic regression, points", self.errors["no"] - self.errors["logistic"], 0.2)
 
     def control(self, rng: Generator) -> Checks:
-        self.bent = self.compare(spam, spam_probability, ["dropout"], 3065, rng)[1]
+        self.bent = self.compare((spam, spam_probability), ("dropout",), 3065, rng)[1]
         gain = at_most("spam: gain of the ensemble over logistic regression, points", -self.bent["ensemble"], 0.1)
         yield because("the log-odds are steps of the columns, not lines", gain)
 
@@ -86,8 +86,3 @@ class DefaultSpam(Experiment):
         right = Panel("Spam: networks gain", "repeat, and ensemble", y)
         every = np.append(self.bent["dropout"], self.bent["ensemble"])
         return [left, right.bars([*map(str, range(1, len(every))), "ensemble"], every)]
-
-
-def error(yes: np.ndarray, p: np.ndarray) -> float:
-    """Per cent of wrong answers, in the mean over the labels that p allows."""
-    return 100 * float(np.mean(np.where(yes, 1 - p, p)))

@@ -2,7 +2,7 @@ import torch
 from scipy.stats import f
 
 from headway.lab import style
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param
 from headway.lab.tools.bits import cube
 from headway.lab.tools.training import seeded
 from headway.layers.dropout import Dropout
@@ -34,16 +34,16 @@ class DropoutIdentity(Experiment):
         gram = self.X.T @ self.X
         return np.linalg.solve(gram + (1 - p) / p * np.diag(np.diag(gram)), self.X.T @ self.y)
 
-    def expected(self, masks: np.ndarray, chance: np.ndarray, w: np.ndarray, p: float) -> np.ndarray:
+    def expected(self, masks: np.ndarray, chance: np.ndarray, p: float) -> np.ndarray:
         """E(wᵀh̃ - y)² of each row, over these masks."""
-        return chance @ ((masks[:, None] * self.X / p) @ w - self.y) ** 2
+        return chance @ ((masks[:, None] * self.X / p) @ self.w - self.y) ** 2
 
-    def identity(self, w: np.ndarray, p: float) -> np.ndarray:
-        return (self.X @ w - self.y) ** 2 + (1 - p) / p * (self.X**2 @ w**2)
+    def identity(self, p: float) -> np.ndarray:
+        return (self.X @ self.w - self.y) ** 2 + (1 - p) / p * (self.X**2 @ self.w**2)
 
-    def minimiser(self, masks: np.ndarray, chance: np.ndarray, scale: float) -> np.ndarray:
+    def minimiser(self, chance: np.ndarray, scale: float) -> np.ndarray:
         """Of the expected squared error with inputs m ⊙ h / scale: least squares on all masked copies of all rows."""
-        copies = np.sqrt(chance)[:, None, None] * masks[:, None] * self.X / scale
+        copies = np.sqrt(chance)[:, None, None] * self.masks[:, None] * self.X / scale
         return np.linalg.lstsq(copies.reshape(-1, self.d), np.outer(np.sqrt(chance), self.y).ravel())[0]
 
     def measure(self, rng: Generator) -> Checks:
@@ -51,18 +51,17 @@ class DropoutIdentity(Experiment):
         self.y = self.X @ rng.normal(size=self.d) + rng.normal(size=self.rows)
         self.w, self.masks = rng.normal(size=self.d), cube(self.d)
         chances = [np.prod(np.where(self.masks, p, 1 - p), axis=1) for p in KEEP]
-        every = list(zip(chances, KEEP, strict=True))
-        found = [self.expected(self.masks, chance, self.w, p) for chance, p in every]
-        yield headline(close("E(wᵀh̃ - y)² over all masks", np.array(found), np.array([self.identity(self.w, p) for p in KEEP]), 1e-12))
-        means = [np.tensordot(chance, self.masks, 1) / p for chance, p in every]
-        yield close("E h̃ over all masks, by h", np.array(means), np.ones((len(KEEP), self.d)), 1e-12)
-        ridges = np.array([self.ridge(p) for p in KEEP])
-        best = [self.minimiser(self.masks, chance, p) for chance, p in every]
-        yield close("minimiser over all masks and rows, ridge", np.array(best), ridges)
-        self.unscaled = np.array([self.minimiser(self.masks, chance, 1.0) for chance in chances])
-        yield close("trained with m ⊙ h, tested with p·w", self.unscaled * np.array(KEEP)[:, None], ridges)
+        found = [self.expected(self.masks, chance, p) for chance, p in zip(chances, KEEP, strict=True)]
+        yield headline(close("E(wᵀh̃ - y)² over all masks", found, [self.identity(p) for p in KEEP], 1e-12))
+        self.ridges = np.array([self.ridge(p) for p in KEEP])
+        best = [self.minimiser(chance, p) for chance, p in zip(chances, KEEP, strict=True)]
+        yield close("minimiser over all masks and rows, ridge", best, self.ridges)
+        self.unscaled = np.array([self.minimiser(chance, 1.0) for chance in chances])
+        yield close("trained with m ⊙ h, tested with p·w", self.unscaled * np.array(KEEP)[:, None], self.ridges)
 
     def sample(self, rng: Generator) -> Checks:
+        with seeded(rng):
+            yield mean_is("the layer with p = ¼ and h = 1: E h̃", Dropout(0.75)(torch.ones(10_000)), 1.0)
         w, drop = torch.zeros(self.runs, self.d, 1, dtype=torch.float64, requires_grad=True), Dropout(0.5)
         x, y = torch.from_numpy(self.X).expand(self.runs, -1, -1), torch.from_numpy(self.y)[:, None]
         optimizer = SGD([w], lr=self.rows / float(4 * np.linalg.norm(self.X, 2) ** 2))
@@ -78,18 +77,17 @@ class DropoutIdentity(Experiment):
         yield at_most("SGD with the layer: mean weights from ridge, T²", squared, most, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        whole, wanted = np.array([[0] * self.d, [1] * self.d]), self.identity(self.w, 0.5)
-        found = self.expected(whole, np.array([0.5, 0.5]), self.w, 0.5)
+        whole, wanted = np.array([[0] * self.d, [1] * self.d]), self.identity(0.5)
+        found = self.expected(whole, np.array([0.5, 0.5]), 0.5)
         yield because("all units are dropped together", close("E(wᵀh̃ - y)² over both masks", found, wanted))
         bent = np.mean((np.tanh((self.masks[:, None] * self.X / 0.5) @ self.w) - self.y) ** 2, axis=0)
         plain = (np.tanh(self.X @ self.w) - self.y) ** 2 + wanted - (self.X @ self.w - self.y) ** 2
         yield because("the output is tanh(wᵀh̃)", close("E(tanh(wᵀh̃) - y)² over all masks", bent, plain))
-        check = close("trained with m ⊙ h, tested with w", self.unscaled, np.array([self.ridge(p) for p in KEEP]))
+        check = close("trained with m ⊙ h, tested with w", self.unscaled, self.ridges)
         yield because("neither training nor test is scaled by p", check)
 
     def plots(self) -> list[Panel]:
         p = np.linspace(0.02, 1, 99)
-        path = np.array([self.ridge(q) for q in p]).T
         panel = Panel("Dropout trains the weights of a ridge regression", "p, the probability to be kept", "weight")
-        panel.curve(p, {f"w{j + 1}": w for j, w in enumerate(path)})
+        panel.curve(p, {f"w{j + 1}": w for j, w in enumerate(np.array([self.ridge(q) for q in p]).T)})
         return [panel.points(np.full(self.d, 0.5), self.trained.mean(axis=0), "SGD with the layer, mean", style.INK, 30).mark(0.5, "p = ½")]

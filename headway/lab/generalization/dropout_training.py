@@ -4,25 +4,12 @@ from scipy.special import expit
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, mean_is, np, param, slope
-from headway.lab.tools.bits import cube
+from headway.lab.tools.dropout_penalty import exact, off, second
 from headway.lab.tools.training import Settings, fit, outputs, seeded
 from headway.models.linear import Config, Linear
 
 SIZES = np.array([0.1, 0.15, 0.2, 0.3])  # of the weights, for the rate
 SHOWN = np.array([0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
-
-
-def exact(a: np.ndarray, p: float, b: float = 0.0) -> float:
-    """Σ_i E A(b + Σ_j m_j a_ij / p) - A(b + Σ_j a_ij) over all masks m; a_ij is x_ij w_j."""
-    masks = cube(a.shape[1]).T
-    chance = np.prod(np.where(masks == 1, p, 1 - p), axis=0)
-    return float((np.logaddexp(0, b + a @ (masks / p)) @ chance - np.logaddexp(0, b + a.sum(1))).sum())
-
-
-def second(a: np.ndarray, p: float, b: float = 0.0) -> float:
-    """½ (1-p)/p Σ_i σ(1 - σ) Σ_j a_ij²"""
-    z = b + a.sum(1)
-    return float((1 - p) / p * (expit(z) * expit(-z)) @ (a**2).sum(1) / 2)
 
 
 class DropoutTraining(Experiment):
@@ -57,10 +44,9 @@ class DropoutTraining(Experiment):
         fit(self.net, np.tile(X, (8, 1)), np.tile(y, 8)[:, None], settings, rng, cross_entropy)
         w, self.b = self.net.head.weight.detach().numpy()[0], float(self.net.head.bias.detach())
         self.a = X * w
-        errors = [abs(second(self.a, p) / exact(self.a, p) - 1) for p in self.keeps]
+        errors = [off(self.a, p) for p in self.keeps]
         yield headline(at_most("second order against the exact penalty, relative error, p >= 0.8", errors, 0.1))
-        scaled = [size / np.linalg.norm(w) * self.a for size in SIZES]
-        rates = [abs(second(a, self.p) / exact(a, self.p) - 1) for a in scaled]
+        rates = [off(size / np.linalg.norm(w) * self.a, self.p) for size in SIZES]
         yield slope("that error in the size of the weights", SIZES, rates, 2, 0.15)
 
         def loss(v: np.ndarray, penalty: bool) -> float:
@@ -80,18 +66,14 @@ class DropoutTraining(Experiment):
         yield mean_is("mean loss with dropout less that without, the exact penalty", found, exact(self.a, self.p, self.b))
 
     def control(self, rng: Generator) -> Checks:
-        error = at_most("relative error at p = 0.2", abs(second(self.a, 0.2) / exact(self.a, 0.2) - 1), 0.1)
+        error = at_most("relative error at p = 0.2", off(self.a, 0.2), 0.1)
         yield because("the variance of the mask, (1-p)/p, is not small", error)
         self.one = self.X[:, :1] * np.r_[4.0, np.zeros(self.columns - 1)]
-        errors = [abs(second(self.one, p) / exact(self.one, p) - 1) for p in self.keeps]
-        yield because("one column has all the weight", at_most("relative error, p >= 0.8", errors, 0.1))
+        error = at_most("relative error, p >= 0.8", [off(self.one, p) for p in self.keeps], 0.1)
+        yield because("one column has all the weight", error)
 
     def plots(self) -> list[Panel]:
-        ratios = {name: [second(a, p) / exact(a, p) for p in SHOWN] for name, a in (("many", self.a), ("one", self.one))}
-        left = Panel("Second order is enough for p ≥ 0.8", "probability p of keeping", "second order / exact")
-        left.series(SHOWN, ratios["many"], f"{self.columns} columns").control(SHOWN, ratios["one"], "one column")
-        left.level(1.1, "10 % above").level(0.9, "10 % below")
-        odds = (1 - SHOWN) / SHOWN
-        right = Panel("Exact and quadratic penalty", "(1 - p) / p", "penalty of the loss")
-        right.series(odds, [exact(self.a, p) for p in SHOWN], "exact")
-        return [left, right.bound(odds, [second(self.a, p) for p in SHOWN], "second order")]
+        many, one = ([second(a, p) / exact(a, p) for p in SHOWN] for a in (self.a, self.one))
+        panel = Panel("Second order is enough for p ≥ 0.8", "probability p of keeping", "second-order penalty / exact one")
+        panel.series(SHOWN, many, f"{self.columns} columns").control(SHOWN, one, "one column")
+        return [panel.level(1.1, "10 % above").level(0.9, "10 % below")]

@@ -1,32 +1,9 @@
-import torch
 from scipy.optimize import minimize_scalar
-from torch.nn import Parameter
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published,
-)
-from headway.training.optimizers.gradient_descent import GradientDescent
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published
+from headway.lab.tools.linear_fits import descent_matrices, ridge_matrices, shares
 
 TIMES, ETA = np.unique(np.geomspace(1, 1024, 31).round().astype(int)), 0.02
-
-
-def descend(X: np.ndarray, eta: float, start: np.ndarray | float = 0.0) -> np.ndarray:
-    """Matrices A_t "time problem d n" of gradient descent on ½|y - Xw|², w_t = A_t y: it descends for each unit vector y at once."""
-    A, one = torch.from_numpy(X), torch.eye(X.shape[1], dtype=torch.float64)
-    w = Parameter(torch.from_numpy(np.zeros(X.shape).swapaxes(1, 2) + start))
-    rule, found = GradientDescent([w], lr=eta), []
-    for t in range(1, TIMES[-1] + 1):
-        w.grad = A.mT @ (A @ w.detach() - one)
-        rule.step()
-        if t in TIMES:
-            found.append(w.detach().numpy().copy())
-    return np.array(found)
-
-
-def ridge(X: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """(XᵀX + λI)⁻¹ Xᵀ for each λ: "λ problem d n"."""
-    T = X.swapaxes(1, 2)
-    return np.linalg.solve(T @ X + lam[:, None, None, None] * np.eye(X.shape[2]), T)
 
 
 class EarlyStopping(Experiment):
@@ -56,12 +33,10 @@ class EarlyStopping(Experiment):
         size = np.linalg.norm(X, 2, axis=(1, 2))[:, None, None]
         self.X = X = X / size  # the largest singular value is 1
         w, self.noise = rng.normal(size=(self.problems, self.columns)), np.geomspace(0.1, 1.5, self.problems)
-        A, R = descend(X, ETA), ridge(X, 1 / (ETA * TIMES))
-        U, self.s, V = np.linalg.svd(X, full_matrices=False)
-        found, t = (V @ A @ U)[..., range(self.columns), range(self.columns)] * self.s, TIMES[:, None, None]
-        yield close("share of direction i after t steps, 1 - (1 - ησ²)^t", found, 1 - (1 - ETA * self.s**2) ** t)
-        found = (V @ R @ U)[..., range(self.columns), range(self.columns)] * self.s
-        yield close("share of direction i by ridge, σ²/(σ² + λ)", found, self.s**2 / (self.s**2 + 1 / (ETA * t)))
+        A, R = descent_matrices(X, ETA, TIMES), ridge_matrices(X, 1 / (ETA * TIMES))
+        self.s, t = np.linalg.svd(X, compute_uv=False), TIMES[:, None, None]
+        yield close("share of direction i after t steps, 1 - (1 - ησ²)^t", shares(A, X), 1 - (1 - ETA * self.s**2) ** t)
+        yield close("share of direction i by ridge, σ²/(σ² + λ)", shares(R, X), self.s**2 / (self.s**2 + 1 / (ETA * t)))
 
         def risk(A: np.ndarray) -> np.ndarray:
             """E|Ay - w|² for y = Xw + noise."""
@@ -86,12 +61,10 @@ class EarlyStopping(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         one = np.linalg.qr(rng.normal(size=(1, self.rows, self.columns)))[0]  # σ_i = 1 for all i, and w = 0: only noise
-        jump = np.sum(descend(one, 1.0)[0] ** 2) / np.sum(ridge(one, np.ones(1)) ** 2)
+        jump = np.sum(descent_matrices(one, 1.0, TIMES[:1]) ** 2) / np.sum(ridge_matrices(one, np.ones(1)) ** 2)
         yield because("the step η = 1 is not small", at_most("risk after t = 1 step / of ridge at λ = 1/(ηt)", jump, 1.69))
-        start = rng.normal(size=(self.columns, 1))
-        U, s, V = (part[:1] for part in np.linalg.svd(self.X, full_matrices=False))
-        found = np.diagonal((V @ descend(self.X[:1], ETA, start)[:, 0] @ U)[..., :], axis1=1, axis2=2) * s
-        claim = close("share of direction i after t steps", found, 1 - (1 - ETA * s**2) ** TIMES[:, None])
+        found = shares(descent_matrices(self.X[:1], ETA, TIMES, rng.normal(size=(self.columns, 1))), self.X[:1])
+        claim = close("share of direction i after t steps", found, 1 - (1 - ETA * self.s[:1] ** 2) ** TIMES[:, None, None])
         yield because("the descent does not start at 0", claim)
 
     def plots(self) -> list[Panel]:

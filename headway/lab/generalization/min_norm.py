@@ -25,10 +25,7 @@ class MinNorm(Experiment):
     """
 
     m = param(10, "equations", least=2, most=25)
-    n = param(40, "unknowns", least=10, most=500)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.n >= 4 * self.m, "`n` must be at least 4 times `m`, or the steps do not suffice")]
+    ratio = param(4, "unknowns for each equation, n/m; with fewer the steps do not suffice", least=4, most=20)
 
     def path(self, rule: Rule, start: np.ndarray, draw: Generator | None = None) -> np.ndarray:
         """The points "t n" of an optimizer on f, or with `draw` on m times the part of one equation, drawn anew for each step."""
@@ -40,10 +37,11 @@ class MinNorm(Experiment):
         return follow(rule, gradient, start, 1000 if draw is None else 150 * max(self.m, 10))
 
     def measure(self, rng: Generator) -> Checks:
-        self.A, self.b, self.start = rng.normal(size=(self.m, self.n)), rng.normal(size=self.m), rng.normal(size=self.n)
+        n = self.m * self.ratio
+        self.A, self.b, self.start = rng.normal(size=(self.m, n)), rng.normal(size=self.m), rng.normal(size=n)
         _, s, V = np.linalg.svd(self.A)
         self.rows, self.null = V[: self.m], V[self.m :]  # bases of the row space and of the null space
-        self.eta, self.zero = 1 / s[0] ** 2, np.zeros(self.n)
+        self.eta, self.zero = 1 / s[0] ** 2, np.zeros(n)
         self.best, kept = np.linalg.lstsq(self.A, self.b)[0], self.null.T @ self.null @ self.start
         one = 1 / (self.m * np.max(np.sum(self.A**2, axis=1)))
         self.paths = {
@@ -53,14 +51,15 @@ class MinNorm(Experiment):
             "SGD": self.path(partial(SGD, lr=one), self.start, rng),
         }
         self.plain = self.path(partial(GradientDescent, lr=self.eta), self.zero)
-        yield headline(close("from 0: the end, least norm by LAPACK", self.plain[-1], self.best, 1e-8))
-        yield close("the same, Aᵀ(AAᵀ)^{-1}b", self.plain[-1], self.A.T @ np.linalg.solve(self.A @ self.A.T, self.b), 1e-8)
+        formula = self.A.T @ np.linalg.solve(self.A @ self.A.T, self.b)
+        found, least = [self.plain[-1]] * 2, [self.best, formula]
+        yield headline(close("from 0: the end; the least norm by LAPACK, and Aᵀ(AAᵀ)^{-1}b", found, least, 1e-8))
         ends = {name: np.abs(path[-1] - self.best - kept).max() for name, path in self.paths.items()}
         yield at_most("from x_0: distance of the end from x* + (I - A⁺A)x_0", ends, 1e-8)
         moved = {name: np.abs((path - self.start) @ self.null.T).max() for name, path in self.paths.items()}
         yield at_most("change of the part in the null space, any step", moved, 1e-12)
-        found, t = (self.paths["gradient descent"] - self.best) @ self.rows.T, np.arange(len(self.plain))[:, None]
-        yield close("part in the row space, (1 - ησ_i²)^t of the first", found, (1 - self.eta * s**2) ** t * found[0])
+        part, t = (self.paths["gradient descent"] - self.best) @ self.rows.T, np.arange(len(self.plain))[:, None]
+        yield close("part in the row space, (1 - ησ_i²)^t of the first", part, (1 - self.eta * s**2) ** t * part[0])
 
     def control(self, rng: Generator) -> Checks:
         self.adam = self.path(partial(Adam, lr=0.01), self.zero)

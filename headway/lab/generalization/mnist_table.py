@@ -1,11 +1,9 @@
 from pathlib import Path
 
 from headway.core.config import Choice
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, equal, headline, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, equal, headline, np, param, published
 from headway.lab.tools import public_data
-from headway.lab.tools.training import Settings, accuracy, fit, seeded
+from headway.lab.tools.training import Settings, accuracy, trained
 from headway.models.build import build_model, count_parameters
 from headway.models.classical.lda import LDA
 from headway.models.classical.multinomial import Multinomial
@@ -37,11 +35,10 @@ class MNISTTable(Experiment):
 
     def errors(self, X: np.ndarray, y: np.ndarray, Z: np.ndarray, z: np.ndarray, rng: Generator) -> dict[str, float]:
         """Per cent of the test pictures Z that are named wrongly, by method."""
-        with seeded(rng):
-            net = build_model(Choice("mlp", {"widths": WIDTHS, "dropout": 0.4}), {"features": X.shape[1], "outputs": 10})
-        batch = 128 if len(X) > 10000 else 32
-        epochs = self.epochs if len(X) > 10000 else 5 * self.epochs
-        fit(net, X, y, Settings(epochs * len(X) // batch, batch, 1e-3, optimizer="adamw", decay=0.0, clip=1e9), rng)
+        choice, sizes = Choice("mlp", {"widths": WIDTHS, "dropout": 0.4}), {"features": X.shape[1], "outputs": 10}
+        batch, epochs = (128, self.epochs) if len(X) > 10_000 else (32, 5 * self.epochs)
+        settings = Settings(epochs * len(X) // batch, batch, 1e-3, optimizer="adamw", decay=0.0, clip=1e9)
+        net = trained(lambda: build_model(choice, sizes), X, y, settings, rng)
         linear: dict[str, Multinomial | LDA] = {"logistic": Multinomial(1e-4, self.iterations), "LDA": LDA()}
         scores = {"network, dropout": accuracy(net, Z, z)} | {name: float(m.fit(X, y).score(Z, z)) for name, m in linear.items()}
         return {name: 100 * (1 - score) for name, score in scores.items()}

@@ -4,6 +4,7 @@ from headway.data.augmentation import Augmentation
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, slope
 from headway.lab.tools.bits import cube
 from headway.lab.tools.layers import drawn
+from headway.lab.tools.noisy_inputs import beyond_second_order
 from headway.models.shallow import Config, Shallow
 
 SIGMAS = np.array([0.02, 0.03, 0.05, 0.08])  # for the second-order form of a network
@@ -42,6 +43,9 @@ class NoiseAugmentation(Experiment):
             gram, right = gram + Z.T @ Z, right + Z.T @ np.tile(self.y, len(Z) // self.rows)
         return np.linalg.solve(gram, right)
 
+    def away(self, w: np.ndarray) -> float:
+        return float(np.linalg.norm(w - self.ridge) / np.linalg.norm(self.ridge))
+
     def measure(self, rng: Generator) -> Checks:
         n, d, s = self.rows, self.columns, self.sigma
         self.X = X = rng.normal(size=(n, d))
@@ -50,21 +54,22 @@ class NoiseAugmentation(Experiment):
         mean = sum(np.mean((y[i] - (X[i] + signs) @ w) ** 2) for i in range(n))
         yield close("E |y - (X + ε)w|² over all ε_ij = ±σ", mean, np.sum((y - X @ w) ** 2) + n * s**2 * w @ w)
         self.ridge = np.linalg.solve(X.T @ X + n * s**2 * np.eye(d), X.T @ y)
-        size, change = float(np.linalg.norm(self.ridge)), Augmentation(noise=s)
-        off = np.linalg.norm(self.fitted(self.most, change, rng) - self.ridge) / size
+        change = Augmentation(noise=s)
+        off = self.away(self.fitted(self.most, change, rng))
         yield headline(at_most(f"|w_K - ridge| / |ridge|, K = {self.most}", off, 0.01))
-        draws = [[self.fitted(K, change, rng) - self.ridge for _ in range(self.repeats)] for K in self.copies]
-        self.errors = np.sqrt(np.mean(np.sum(np.square(draws), axis=2), axis=1)) / size
+        draws = [[self.away(self.fitted(K, change, rng)) for _ in range(self.repeats)] for K in self.copies]
+        self.errors = np.sqrt(np.mean(np.square(draws), axis=1))
         yield slope("root mean square of |w_K - ridge| in K", self.copies, self.errors, -0.5, 0.1)
-        yield slope("network: mean loss less its second-order form, in σ", SIGMAS, second_order(rng), 4, 0.1)
+        net = drawn(Shallow(Config(width=8, activation="tanh", dropout=0.0), 2, 1), rng)
+        rest = beyond_second_order(net, SIGMAS, rng.normal(size=(5, 2)), rng.normal(size=5))
+        yield slope("network: mean loss less its second-order form, in σ", SIGMAS, rest, 4, 0.1)
 
     def control(self, rng: Generator) -> Checks:
         change, d = Augmentation(noise=self.sigma), self.columns
         self.mixed = self.fitted(self.most, change, rng, np.full((d, d), d**-0.5))  # one number for all columns of a row
-        claim = at_most("|w_K - ridge| / |ridge|", np.linalg.norm(self.mixed - self.ridge) / np.linalg.norm(self.ridge), 0.01)
+        claim = at_most("|w_K - ridge| / |ridge|", self.away(self.mixed), 0.01)
         yield because("the noise of the columns is the same number, so that only its direction is penalised", claim)
-        few = self.fitted(1, change, rng)
-        claim = at_most("|w_K - ridge| / |ridge|, K = 1", np.linalg.norm(few - self.ridge) / np.linalg.norm(self.ridge), 0.01)
+        claim = at_most("|w_K - ridge| / |ridge|, K = 1", self.away(self.fitted(1, change, rng)), 0.01)
         yield because("one copy: its noise is not averaged", claim)
 
     def plots(self) -> list[Panel]:
@@ -75,26 +80,3 @@ class NoiseAugmentation(Experiment):
         plain = np.linalg.lstsq(self.X, self.y, rcond=None)[0]
         right.series(names, {"no noise": plain, "ridge": self.ridge}).control(names, self.mixed, "one number for a row")
         return [left, right]
-
-
-def second_order(rng: Generator) -> np.ndarray:
-    """|E (f(x + ε) - y)² - (f - y)² - σ²(|∇f|² + (f - y)Δf)| for a registered network of two inputs, averaged over five rows.
-
-    The mean over Gaussian ε is that of Gauss and Hermite's 20 nodes on each axis, exact far below σ⁴.
-    """
-    net = drawn(Shallow(Config(width=8, activation="tanh", dropout=0.0), 2, 1), rng)
-    rows, y = torch.from_numpy(rng.normal(size=(5, 2))), torch.from_numpy(rng.normal(size=5))
-    nodes, weights = np.polynomial.hermite_e.hermegauss(20)
-    grid = torch.from_numpy(np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2))
-    chance = torch.from_numpy(np.outer(weights, weights).ravel() / np.sum(weights) ** 2)
-
-    def loss(x: torch.Tensor, i: int) -> torch.Tensor:
-        return (net.logits(net(x[None] if x.ndim == 1 else x))[:, 0] - y[i]) ** 2
-
-    found = np.zeros((len(SIGMAS), 5))
-    for i, x in enumerate(rows):
-        bend = torch.autograd.functional.hessian(lambda x, i=i: loss(x, i)[0], x).trace()  # 2 (|∇f|² + (f - y) Δf)
-        for j, s in enumerate(SIGMAS):
-            mean = chance @ loss(x + s * grid, i).detach()
-            found[j, i] = abs(float(mean - loss(x, i)[0].detach() - s**2 / 2 * bend))
-    return found.mean(1)

@@ -3,15 +3,13 @@ from pathlib import Path
 from torch import nn
 from torch.nn import functional
 
-from headway.data.series import windows
+from headway.data.series import Windows
 from headway.evaluate.least_squares import LeastSquares
 from headway.evaluate.regression import r2
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, table
-from headway.lab.tools import public_data
-from headway.lab.tools.training import Settings, fit, predict, seeded
-from headway.lab.tools.volume_series import LastState, threshold_series, volume_series
+from headway.lab.tools.training import Settings, predict, trained
+from headway.lab.tools.volume_series import LastState, nyse, parts, threshold_series, volume_series
 
-CHANNELS = ("log_volume", "DJ_return", "log_volatility")
 PRINTED = {"straw man": 0.1803, "AR(5)": 0.4129, "AR(5) and weekday": 0.4596}  # R² on the test days, ISL 10.5.2
 LAGS = 5
 
@@ -35,41 +33,32 @@ class NYSEAR5(Experiment):
     units = param(12, "of the recurrent network", least=4, most=64)
     steps = param(1200, "of training, with 128 days each", least=600, most=6000, small=800, full=4000)
 
-    def linear(self, values: np.ndarray, learn: np.ndarray, lags: int, more: np.ndarray | None = None) -> float:
-        """R² of least squares on the last `lags` days, and on columns `more` of the day itself."""
-        part = windows(values, LAGS)
-        x = part.series[:, LAGS - lags :].reshape(len(part), -1)
-        x = x if more is None else np.column_stack([x, more[part.rows]])
-        known = learn[part.rows]
-        found = LeastSquares.fit(x[known], part.targets[known])
-        self.forecast, self.truth = found.predict(x[~known])[:, 0], part.targets[~known][:, 0]
-        return r2(self.forecast, self.truth).value
+    def linear(self, learn: Windows, test: Windows, lags: int, more: np.ndarray | None = None) -> np.ndarray:
+        """Least squares on the last `lags` days, and on columns `more` of the day itself: what it predicts of the test days."""
 
-    def recurrent(self, values: np.ndarray, learn: np.ndarray, rng: Generator) -> float:
-        """R² of an Elman network that reads the last five days."""
-        part, known = windows(values, LAGS), learn[LAGS:]
-        x, y = part.series.astype(np.float32), part.targets.astype(np.float32)
-        with seeded(rng):
-            net = nn.Sequential(LastState(values.shape[1], self.units), nn.Linear(self.units, 1))
+        def columns(part: Windows) -> np.ndarray:
+            x = part.series[:, LAGS - lags :].reshape(len(part), -1)
+            return x if more is None else np.column_stack([x, more[part.rows]])
+
+        return LeastSquares.fit(columns(learn), learn.targets).predict(columns(test))[:, 0]
+
+    def recurrent(self, learn: Windows, test: Windows, rng: Generator) -> np.ndarray:
+        """An Elman network that reads the last five days."""
+        x, y, z = (part.astype(np.float32) for part in (learn.series, learn.targets, test.series))
         settings = Settings(self.steps, 128, 5e-3, optimizer="adamw", decay=0.0, l2=1e-4, clip=1e9)
-        fit(net, x[known], y[known], settings, rng, functional.mse_loss)
-        return r2(predict(net, x[~known])[:, 0], part.targets[~known][:, 0]).value
+        make = lambda: nn.Sequential(LastState(x.shape[2], self.units), nn.Linear(self.units, 1))  # noqa: E731
+        return predict(trained(make, x, y, settings, rng, functional.mse_loss), z)[:, 0]
 
     def measure(self, rng: Generator) -> Checks:
-        self.real, weekday = Path(self.folder).is_dir(), None
-        if self.real:
-            cells = public_data.columns(self.folder, "nyse", "NYSE.csv")
-            values, learn = np.array([cells[name] for name in CHANNELS], dtype=float).T, np.array(cells["train"]) == "TRUE"
-            weekday = np.array(cells["day_of_week"])[:, None] == np.unique(cells["day_of_week"])
-        else:
-            values, learn = volume_series(rng)
-        values = (values - values[learn].mean(0)) / values[learn].std(0)
-        part, known = windows(values, LAGS), learn[LAGS:]
-        self.found = {"straw man": r2(part.series[~known][:, -1, 0], part.targets[~known][:, 0]).value}
-        self.found |= {f"AR({lags})": self.linear(values, learn, lags) for lags in range(1, LAGS + 1)}
-        self.found |= {} if weekday is None else {"AR(5) and weekday": self.linear(values, learn, LAGS, weekday)}
-        self.shown = self.truth[:120], self.forecast[:120]
-        self.found["Elman"] = self.recurrent(values, learn, rng)
+        self.real = Path(self.folder).is_dir()
+        values, days, weekday = nyse(self.folder) if self.real else (*volume_series(rng), None)
+        learn, test = parts((values - values[days].mean(0)) / values[days].std(0), days, LAGS)
+        forecasts = {"straw man": test.series[:, -1, 0]}
+        forecasts |= {f"AR({lags})": self.linear(learn, test, lags) for lags in range(1, LAGS + 1)}
+        forecasts |= {} if weekday is None else {"AR(5) and weekday": self.linear(learn, test, LAGS, weekday)}
+        forecasts["Elman"] = self.recurrent(learn, test, rng)
+        self.found = {name: r2(forecast, test.targets[:, 0]).value for name, forecast in forecasts.items()}
+        self.shown = {"volume": test.targets[:120, 0], "AR(5)": forecasts["AR(5)"][:120]}
         gain = self.found["Elman"] - self.found["AR(5)"]
         yield headline(at_most("R²: Elman network above AR(5)", gain, 0.03, kind="TABLE"))
         yield at_least("R²: it is not below AR(5) by more", gain, -0.03, kind="TABLE")
@@ -79,16 +68,17 @@ class NYSEAR5(Experiment):
             yield from table(PRINTED, self.found, 0.002, "R² of {}")
 
     def control(self, rng: Generator) -> Checks:
-        values, learn = threshold_series(rng)
-        self.bent = {"AR(5)": self.linear(values, learn, LAGS), "Elman": self.recurrent(values, learn, rng)}
+        learn, test = parts(*threshold_series(rng), LAGS)
+        both = {"AR(5)": self.linear(learn, test, LAGS), "Elman": self.recurrent(learn, test, rng)}
+        self.bent = {name: r2(forecast, test.targets[:, 0]).value for name, forecast in both.items()}
         gain = at_most("R²: Elman network above AR(5)", self.bent["Elman"] - self.bent["AR(5)"], 0.03)
         yield because("the series is a threshold autoregression with little noise", gain)
 
     def plots(self) -> list[Panel]:
         days = np.arange(120)
         left = Panel("AR(5) in 120 test days", "day", "log volume, standardised")
-        left.target(days, self.shown[0], "volume").curve(days, self.shown[1], "AR(5)")
-        names = [n for n in ("straw man", "AR(1)", "AR(5)", "Elman") if n in self.found]
+        left.target(days, self.shown["volume"], "volume").curve(days, self.shown["AR(5)"], "AR(5)")
+        names = ("straw man", "AR(1)", "AR(5)", "Elman")
         right = Panel("Elman gains nothing", "method", "R² on test days").bars(names, [self.found[n] for n in names], "")
         bent = Panel("A bent series", "method", "R² on test days").bars(list(self.bent), list(self.bent.values()), "")
         return [left, right, bent]

@@ -42,20 +42,18 @@ class PermutedPixels(Experiment):
         self.losses[name] = np.array(fit(net, X, y, settings, rng))
         return accuracy(net, Z, z)
 
-    def full(self, seed: int) -> MLP:
+    def net(self, kind: str, seed: int) -> MLP | CNN:
         with seeded(np.random.default_rng(seed)):
-            return MLP(MLPConfig(width=64, depth=1, dropout=0.0), PIXELS, len(PATTERNS)).double()
-
-    def filters_net(self, seed: int) -> CNN:
-        with seeded(np.random.default_rng(seed)):
+            if kind == "MLP":
+                return MLP(MLPConfig(width=64, depth=1, dropout=0.0), PIXELS, len(PATTERNS)).double()
             return CNN(CNNConfig(filters=self.filters, depth=1, kernel=3, width=64, dropout=0.0), 1, SIDE, SIDE, len(PATTERNS))
 
     def measure(self, rng: Generator) -> Checks:
         self.losses: dict[str, np.ndarray] = {}
         self.order, self.seed = rng.permutation(PIXELS), int(rng.integers(2**32))
-        plain, moved = self.full(self.seed), self.full(self.seed)
+        plain, moved = self.net("MLP", self.seed), self.net("MLP", self.seed)
         with torch.no_grad():
-            moved.layers[0].weight.copy_(plain.layers[0].weight[:, self.order])  # type: ignore[index, operator]
+            moved.layers[0].weight.copy_(plain.layers[0].weight[:, self.order])  # type: ignore[index, operator, union-attr]
         same = self.learn("MLP", plain, np.arange(PIXELS), self.seed, np.float64)
         other = self.learn("MLP, permuted", moved, self.order, self.seed, np.float64)
         yield headline(close("fully connected: the loss of each step", self.losses["MLP, permuted"], self.losses["MLP"], 1e-9))
@@ -65,15 +63,15 @@ class PermutedPixels(Experiment):
     def sample(self, rng: Generator) -> Checks:
         seed, order = int(rng.integers(2**32)), rng.permutation(PIXELS)
         orders = {"CNN": np.arange(PIXELS), "CNN, permuted": order}
-        plain, other = (self.learn(name, self.filters_net(seed), o, seed) for name, o in orders.items())
+        plain, other = (self.learn(name, self.net("CNN", seed), o, seed) for name, o in orders.items())
         yield at_least("convolutional: accuracy lost by the permutation", plain - other, 0.05, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        self.learn("first weights not permuted", self.full(self.seed), self.order, self.seed, np.float64)
+        self.learn("first weights not permuted", self.net("MLP", self.seed), self.order, self.seed, np.float64)
         found = close("fully connected: the loss of each step", self.losses["first weights not permuted"], self.losses["MLP"], 1e-9)
         yield because("only the pixels are permuted, not the first weights", found)
         turned = np.arange(PIXELS).reshape(SIDE, SIDE).T.ravel()
-        plain, other = (self.learn("", self.filters_net(self.seed), o, self.seed) for o in (np.arange(PIXELS), turned))
+        plain, other = (self.learn("", self.net("CNN", self.seed), o, self.seed) for o in (np.arange(PIXELS), turned))
         lost = at_least("convolutional: accuracy lost by a mirror image", plain - other, 0.05)
         yield because("this permutation keeps neighbours together", lost)
 

@@ -1,8 +1,6 @@
-from scipy.optimize import least_squares
-
 from headway.lab.checks import loglog_slope
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, np, param, slope
-from headway.lab.tools.cell_regression import approximation_error, regression_error, size
+from headway.lab.tools.cell_regression import approximation_error, regression_error, size, two_powers
 
 SIDES = {1: (8, 16, 32, 64), 2: (6, 8, 12, 16, 24), 3: (5, 6, 8, 10, 12)}  # k, cells along an axis, by d
 TRIED = {1: (3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40), 2: tuple(range(2, 16)), 3: tuple(range(2, 9))}
@@ -47,21 +45,15 @@ class ScalingLaw(Experiment):
     def additive(self, sides: tuple[int, ...], tuned: bool, rng: Generator) -> tuple[float, float]:
         """a P^{-α} + b N^{-β} + e fitted to two thirds of a grid (d = m = 1): the largest relative error on the others, and e."""
         loss = self.noise**2 + np.array([self.excess(1, 1, N, sides, rng) for N in SAMPLES]).T
-        loss = np.minimum.accumulate(loss) if tuned else loss
+        self.grid = np.minimum.accumulate(loss) if tuned else loss
         held = np.add.outer(range(len(sides)), range(len(SAMPLES))) % 3 == 0
-        P, N = np.meshgrid(sides, SAMPLES, indexing="ij")
-
-        def misfit(q: np.ndarray) -> np.ndarray:
-            return np.log(np.exp(q[0]) * P ** -np.exp(q[1]) + np.exp(q[2]) * N ** -np.exp(q[3]) + np.exp(q[4])) - np.log(loss)
-
-        found = least_squares(lambda q: misfit(q)[~held], [0, 0, 0, -0.5, np.log(self.noise**2)], method="lm").x
-        self.grid, self.fitted = loss, loss * np.exp(misfit(found))
-        return float(np.max(np.abs(np.expm1(misfit(found)[held])))), float(np.exp(found[4]))
+        self.fitted, floor = two_powers(np.array(sides), SAMPLES, self.grid, ~held, self.noise**2)
+        return float(np.max(np.abs(self.fitted / self.grid - 1)[held])), floor
 
     def measure(self, rng: Generator) -> Checks:
         self.errors = {(d, m): [approximation_error(smooth, k, d, m) for k in SIDES[d]] for d in SIDES for m in (1, 2)}
-        off = {f"d = {d}, m = {m}": abs(loglog_slope([size(k, d, m) for k in SIDES[d]], e)[0] + 2 * m / d)
-               for (d, m), e in self.errors.items()}
+        self.P = {(d, m): [size(k, d, m) for k in SIDES[d]] for d, m in self.errors}
+        off = {f"d = {d}, m = {m}": abs(loglog_slope(self.P[d, m], e)[0] + 2 * m / d) for (d, m), e in self.errors.items()}
         yield headline(at_most("|exponent of P + 2m/d|", off, 0.05, kind="RATE"))
         pairs = [(d, m) for d, m in self.errors if d + m < 5]  # d = 3 and m = 2 needs more samples to be on its line
         self.best = {(d, m): [self.excess(d, m, N, TRIED[d], rng).min() for N in SAMPLES] for d, m in pairs}
@@ -81,7 +73,7 @@ class ScalingLaw(Experiment):
     def plots(self) -> list[Panel]:
         left = Panel("Error of the best fit", "parameters P", "mean square error", log="xy")
         for (d, m), e in self.errors.items():
-            left.series([size(k, d, m) for k in SIDES[d]], e, f"d = {d}, m = {m}")
+            left.series(self.P[d, m], e, f"d = {d}, m = {m}")
         middle = Panel("Error of N samples, at the best P", "samples N", "mean square error", log="xy")
         middle.series(SAMPLES, {f"d = {d}, m = {m}": e for (d, m), e in self.best.items()})
         right = Panel("Two powers and a floor", "parameters P", "loss L(P, N)", log="xy")

@@ -2,8 +2,7 @@ from scipy.stats import binom
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, share_is, slope
 
-DELTAS = np.array([0.2, 0.05, 0.01, 1e-4])
-NOISE = 0.2  # share of wrong labels
+DELTAS, NOISE = np.array([0.2, 0.05, 0.01, 1e-4]), 0.2  # share of wrong labels
 
 
 def bound(n: np.ndarray | int, K: np.ndarray | int, delta: np.ndarray | float) -> np.ndarray:
@@ -32,18 +31,10 @@ class UnionBound(Experiment):
     Also: Hoeffding and union bound; finite class bound; uniform convergence.
     """
 
-    sizes = param((100, 300, 1000, 3000, 10_000), "examples n", least=50, most=20_000, count=4, small=(100, 200, 500, 1000))
+    sizes = param((100, 300, 1000, 3000, 10_000), "examples n", least=50, most=10_000, count=4, small=(100, 200, 500, 1000))
     K = param(1000, "classifiers of a class", least=1000, most=10_000)
     delta = param(0.05, "δ, the probability of a larger gap", least=0.01, most=0.3)
-    trials = param(200, "training sets", least=100, most=1000)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        cost = self.trials * max(*self.sizes, self.K)
-        return [(cost <= 4_000_000, "`trials` times the largest of `sizes` and `K` must be at most 4,000,000")]
-
-    @property
-    def classes(self) -> tuple[int, ...]:
-        return (2, 10, 30, 100, self.K)
+    trials = param(200, "training sets", least=100, most=400)
 
     def independent(self, n: int, K: int, rng: Generator) -> np.ndarray:
         """The largest gap of K classifiers that guess, for each training set."""
@@ -60,13 +51,14 @@ class UnionBound(Experiment):
         return np.max(np.abs(wrong / n - risk), axis=1), risk[np.argmin(wrong, axis=1)] - risk.min()
 
     def measure(self, rng: Generator) -> Checks:
-        self.n, few, seed, classes = np.array(sorted(self.sizes)), min(self.sizes), rng.integers(2**32), self.classes
-        exact = {r: [probability(int(n), K, bound(n, K, DELTAS), r) for n in self.n for K in classes] for r in (0.5, 0.1)}
+        self.n, few, seed = np.array(sorted(self.sizes)), min(self.sizes), rng.integers(2**32)
+        self.classes = classes = np.array([2, 10, 30, 100, self.K])
+        exact = {r: [probability(n, K, bound(n, K, DELTAS), r) for n in self.n for K in classes] for r in (0.5, 0.1)}
         yield headline(at_most("P(gap > t(δ)) of independent classifiers, δ", exact, DELTAS))
-        self.gaps, self.excess = np.swapaxes([self.nested(int(n), self.K, rng) for n in self.n], 0, 1)
-        self.others = np.array([self.independent(int(n), self.K, rng).mean() for n in self.n])
-        yield at_most("nested: excess risk of the best on the sample, 2 gap", self.excess, 2 * self.gaps)
-        yield slope("nested: mean gap in n", self.n, self.gaps.mean(axis=1), -0.5, 0.05)
+        gaps, excess = np.swapaxes([self.nested(n, self.K, rng) for n in self.n], 0, 1)
+        self.means = {"independent": [self.independent(n, self.K, rng).mean() for n in self.n], "nested": gaps.mean(axis=1)}
+        yield at_most("nested: excess risk of the best on the sample, 2 gap", excess, 2 * gaps)
+        yield slope("nested: mean gap in n", self.n, self.means["nested"], -0.5, 0.05)
         guess = np.array([self.independent(few, K, rng).mean() for K in classes])
         thresholds = np.array([self.nested(few, K, np.random.default_rng(seed))[0].mean() for K in classes])  # on the same sets
         self.found = {"independent": guess, "nested": thresholds}
@@ -89,9 +81,8 @@ class UnionBound(Experiment):
         yield because("each example is there ten times", at_most("independent: share with gap > t(δ)", copied, self.delta))
 
     def plots(self) -> list[Panel]:
-        K, few = np.array(self.classes), int(self.n[0])
+        K, few, name = self.classes, int(self.n[0]), f"bound, δ = {self.delta:g}"
         left = Panel(f"The gap of {self.K} classifiers", "examples n", "mean of the largest gap", log="xy")
-        left.bound(self.n, bound(self.n, self.K, self.delta), f"bound, δ = {self.delta:g}")
-        left.series(self.n, {"independent": self.others, "nested": self.gaps.mean(axis=1)})
+        left.bound(self.n, bound(self.n, self.K, self.delta), name).series(self.n, self.means)
         right = Panel("Nested ones cost no logarithm", "classifiers K", f"mean of the largest gap, n = {few}", log="x")
-        return [left, right.bound(K, bound(few, K, self.delta), f"bound, δ = {self.delta:g}").series(K, self.found)]
+        return [left, right.bound(K, bound(few, K, self.delta), name).series(K, self.found)]

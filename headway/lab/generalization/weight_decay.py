@@ -1,18 +1,14 @@
-from collections.abc import Callable
+from functools import partial
 
-import torch
 from scipy.optimize import lsq_linear, minimize
 from scipy.stats import norm
-from torch.nn import Parameter
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param
+from headway.lab.tools.linear_fits import descend
 from headway.training.optimizers.adam import Adam
 from headway.training.optimizers.adamw import BETAS, AdamW
-from headway.training.optimizers.rule import Rule
 from headway.training.optimizers.sgd import SGD
-from headway.training.penalties import Weights, l1, l2
-
-RATE = 0.1  # falling to 0
+from headway.training.penalties import l1, l2
 
 
 class WeightDecay(Experiment):
@@ -37,21 +33,6 @@ class WeightDecay(Experiment):
     noise = param(0.5, "s, standard deviation of the noise", least=0.1, most=1.0)
     steps = param(1500, "of each descent", least=1500, most=20_000)
 
-    def descend(
-        self, X: np.ndarray, make: Callable[[Weights], Rule], penalty: Callable[[Weights, float], None] = l2, lam: float = 0.0
-    ) -> np.ndarray:
-        """The weights after each step from 0 on ½|y - Xw|², with the penalty inside the gradient; a rate of 0.1 falls to 0."""
-        w, path = Parameter(torch.zeros(X.shape[1], dtype=torch.float64)), []
-        A, y, rule = torch.from_numpy(X), torch.from_numpy(self.y), make([w])
-        falls = rule.param_groups[0]["lr"] == RATE
-        for _ in range(self.steps):
-            w.grad = A.T @ (A @ w.detach() - y)
-            penalty([w], lam)
-            rule.param_groups[0]["lr"] -= falls * RATE / self.steps
-            rule.step()
-            path.append(w.detach().numpy().copy())
-        return np.array(path)
-
     def measure(self, rng: Generator) -> Checks:
         d, lam, noise = self.columns, self.decay, self.noise
         self.X = X = rng.normal(size=(self.rows, d)) * np.linspace(0.5, 1.5, d)
@@ -60,45 +41,44 @@ class WeightDecay(Experiment):
         U, self.s, V = np.linalg.svd(X, full_matrices=False)
         eta, self.least = 1 / (self.s[0] ** 2 + lam), np.linalg.lstsq(X, y, rcond=None)[0]
         self.ridge = np.linalg.solve(X.T @ X + lam * np.eye(d), X.T @ y)
-        path = self.descend(X, lambda w: SGD(w, lr=eta, weight_decay=lam))
+        path = descend(X, y, self.steps, partial(SGD, lr=eta, weight_decay=lam))
         yield headline(close("gradient descent with decay ends at ridge", path[-1], self.ridge, 1e-8))
-        before = np.vstack([np.zeros(d), path[:-1]])
-        shrunk = (1 - eta * lam) * before - eta * (before @ X.T - y) @ X
-        penalised = self.descend(X, lambda w: SGD(w, lr=eta), l2, lam)
-        yield close("each step is (1 - ηλ)θ - η∇R, and that of the penalty `l2`", [path, path], [shrunk, penalised])
+        shrunk = (1 - eta * lam) * path[:-1] - eta * (path[:-1] @ X.T - y) @ X
+        penalised = descend(X, y, self.steps, partial(SGD, lr=eta), l2, lam)[1:]
+        yield close("each step is (1 - ηλ)θ - η∇R, and that of the penalty `l2`", [path[1:]] * 2, [shrunk, penalised])
         self.factors = V @ path[-1] / (V @ self.least)
         yield close("shrinkage along v_i, σ_i²/(σ_i² + λ)", self.factors, self.s**2 / (self.s**2 + lam), 1e-8)
+
+        def fall(t: int) -> float:
+            return 1 - (t + 1) / self.steps
 
         def surprise(v: np.ndarray) -> float:
             return -float(norm.logpdf(y, X @ v, noise).sum() + norm.logpdf(v, 0, noise / lam**0.5).sum())
 
         mode, mean = minimize(surprise, 0 * truth, tol=1e-9).x, X.T @ np.linalg.solve(X @ X.T + lam * np.eye(len(y)), y)
         yield close("mode and mean of the Gaussian posterior, ridge", [mode, mean], [self.ridge, self.ridge], 1e-6)
-        z, weak = U.T @ y, float(np.median(np.abs(U.T @ y)))  # orthonormal columns: each weight for itself
+        self.z = z = U.T @ y  # least squares for the orthonormal columns of U: each weight for itself
+        weak = float(np.median(np.abs(z)))
         self.laplace = np.sign(z) * np.maximum(np.abs(z) - weak, 0)  # argmin ½(z - θ)² + weak |θ|
-        lasso = self.descend(U, lambda w: SGD(w, lr=RATE), l1, weak)[-1]
+        lasso = descend(U, y, self.steps, partial(SGD, lr=0.1), l1, weak, fall)[-1]
         yield close("the penalty `l1` and the soft threshold, the mode under a Laplace prior", lasso, self.laplace, 0.01)
-        adam = self.descend(X, lambda w: Adam(w, lr=RATE), l2, lam)[-1]
+        adam = descend(X, y, self.steps, partial(Adam, lr=0.1), l2, lam, fall)[-1]
         yield close("Adam with λθ in the gradient ends at ridge", adam, self.ridge, 1e-6)
-        self.adamw = self.descend(X, lambda w: AdamW(w, RATE, BETAS, weight_decay=lam))[-1]
+        self.adamw = descend(X, y, self.steps, partial(AdamW, lr=0.1, betas=BETAS, weight_decay=lam), factor=fall)[-1]
         box = lsq_linear(X, y, (-1 / lam, 1 / lam)).x
         yield close("AdamW ends at least squares with |θ_j| <= 1/λ", self.adamw, box, 0.01)
 
     def control(self, rng: Generator) -> Checks:
         claim = close("AdamW with decay λ ends at ridge", self.adamw, self.ridge, 0.01)
         yield because("the decay is beside the update, not inside of the gradient", claim)
-        z = np.linalg.svd(self.X, full_matrices=False)[0].T @ self.y
-        claim = close("orthonormal X: the mode is one factor times θ_OLS", self.laplace, z @ self.laplace / (z @ z) * z, 0.01)
+        shrunk = self.z @ self.laplace / (self.z @ self.z) * self.z
+        claim = close("orthonormal X: the mode is one factor times θ_OLS", self.laplace, shrunk, 0.01)
         yield because("the prior is Laplace, not Gaussian", claim)
 
     def plots(self) -> list[Panel]:
         x, names = np.geomspace(0.01, 100, 100), range(1, self.columns + 1)
         left = Panel("Weak directions shrink most", "σ²/λ", "shrinkage", log="x").bound(x, x / (1 + x), "σ²/(σ² + λ)")
         left.points(self.s**2 / self.decay, self.factors, "gradient descent, each direction", size=40)
-        lams, gram, right = np.geomspace(0.1, 1000, 60), self.X.T @ self.X, self.X.T @ self.y
-        path = np.array([np.linalg.solve(gram + lam * np.eye(self.columns), right) for lam in lams]).T
-        middle = Panel("Ridge: all shrink towards 0", "λ", "weights", log="x").mark(self.decay, "λ")
-        middle.curve(lams, {f"θ{i}": weights for i, weights in zip(names, path, strict=True)})
-        last = Panel("AdamW is no ridge", "weight", "value").ticks(x={i: f"θ{i}" for i in names})
-        last.series(names, {"least squares": self.least, "ridge": self.ridge}).control(names, self.adamw, "AdamW")
-        return [left, middle, last]
+        right = Panel("AdamW is no ridge", "weight", "value").ticks(x={i: f"θ{i}" for i in names})
+        right.series(names, {"least squares": self.least, "ridge": self.ridge})
+        return [left, right.control(names, self.adamw, "AdamW")]

@@ -1,3 +1,5 @@
+from functools import reduce
+
 import torch
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param, printed, slope
@@ -27,10 +29,7 @@ class AttentionCost(Experiment):
 
     cost = "M"
     lengths = param((64, 128, 256, 512, 1024, 2048), "positions n", least=8, most=8192, count=4, small=(32, 64, 128, 256))
-    widths = param((64, 128, 256, 512), "widths d, multiples of 4", least=8, most=4096, count=2)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(all(d % HEADS == 0 for d in self.widths), f"each of `widths` must be a multiple of {HEADS}")]
+    heads = param((16, 32, 64, 128), "widths of each of four heads, d/4", least=2, most=1024, count=2)
 
     def count(self, n: int, d: int) -> tuple[int, int, int, int]:
         """A self-attention, all steps of an Elman network, the weights that are held, and one cached step after n - 1 others."""
@@ -45,17 +44,12 @@ class AttentionCost(Experiment):
         """So many cached steps, of which the last one is the n-th."""
         with torch.device("meta"):
             layer, x, before = Multihead(d, HEADS, Causal()), torch.empty(1, d), n - tokens
-            state, past = (torch.empty(1, HEADS, before, d // HEADS),) * 2, before
-
-            def steps() -> None:
-                cache = (*state, past)
-                for _ in range(tokens):
-                    _, cache = layer.step(x, cache)
-
+            cache = (*(torch.empty(1, HEADS, before, d // HEADS),) * 2, before)
             with recorded(layer):
-                return multiply_adds(steps)
+                return multiply_adds(lambda: reduce(lambda state, _: layer.step(x, state)[1], range(tokens), cache))
 
     def measure(self, rng: Generator) -> Checks:
+        self.widths = [HEADS * e for e in self.heads]
         n, d = (a.astype(np.int64) for a in np.meshgrid(self.lengths, self.widths, indexing="ij"))
         found = np.array([[self.count(int(a), int(b)) for b in self.widths] for a in self.lengths])
         whole, self.recurrent, weights, self.step = np.moveaxis(found, -1, 0)
@@ -72,8 +66,7 @@ class AttentionCost(Experiment):
         yield equal(f"{small} tokens generated: 4nd² + n(n + 1)d", total, 4 * small * d0**2 + small * (small + 1) * d0)
 
     def control(self, rng: Generator) -> Checks:
-        anew = self.core[:, 0]
-        check = slope("cost of a token between positions, in n", self.lengths, anew, 1, 0.15)
+        check = slope("cost of a token between positions, in n", self.lengths, self.core[:, 0], 1, 0.15)
         yield because("nothing is cached: the prefix is read again for each token", check)
         with torch.device("meta"):
             d, layer = self.widths[0], LinearAttention(self.widths[0], HEADS)
@@ -83,12 +76,12 @@ class AttentionCost(Experiment):
         yield printed(slope("cost of a generated token grows like n²", self.lengths, self.token, 2, 0.15), "C24")
 
     def plots(self) -> list[Panel]:
-        left = Panel("Attention is cheaper below the line n = d", "log₂ d", "log₂ n")
+        left = Panel("Attention is cheaper below the line, for n < d", "log₂ d", "log₂ n")
         x, y = np.log2(self.widths), np.log2(self.lengths)
         mesh = np.log2(self.core / self.recurrent)
         left.image(mesh, (x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5), "RdBu_r", "log₂ (attention / recurrence)", (-5, 5))
         low, high = max(x[0], y[0]) - 0.5, min(x[-1], y[-1]) + 0.5
-        left.target([low, high], [low, high], "n = d")
+        left.target([low, high], [low, high])
         right = Panel("With a cache a token costs O(n)", "positions n", "multiply-adds", log="xy")
         right.series(self.lengths, self.token, "a token, cached").control(self.lengths, self.core[:, 0], "a token, nothing cached")
         return [left, right.series(self.lengths, self.recurrent[:, 0] / np.array(self.lengths), "a step of a recurrence")]

@@ -38,6 +38,7 @@ class AttentionPermutation(Experiment):
 
     tokens = param(5, "all of whose orders are tried", least=3, most=6, small=4)
     width = param(4, "of each of two heads", least=2, most=32)
+    errors: dict[str, float]
 
     def moved(self, net: Net) -> tuple[np.ndarray, np.ndarray]:
         """F(P X) and P F(X) for every P."""
@@ -57,16 +58,13 @@ class AttentionPermutation(Experiment):
         n, d = self.tokens, 2 * self.width
         self.orders = np.array(list(permutations(range(n))))
         self.x = rng.normal(size=(1, n, d))
-        self.plain = drawn(Multihead(d, 2), rng)
-        sums = {"pre-norm block": PreNorm, "post-norm block": PostNorm}
-        blocks = {name: Block(d, Multihead(d, 2), Feedforward(d, 2 * d), made, 0.0) for name, made in sums.items()}
-        self.blocks = drawn(nn.Sequential(*blocks.values()), rng)
-        self.errors: dict[str, float] = {}
+        self.plain, self.errors = drawn(Multihead(d, 2), rng), {}
+        blocks = [Block(d, Multihead(d, 2), Feedforward(d, 2 * d), made, 0.0) for made in (PreNorm, PostNorm)]
+        self.blocks = drawn(nn.Sequential(*blocks), rng)
         yield headline(self.compare("attention", self.plain))
-        for name, block in blocks.items():
-            yield self.compare(name, block)
-        there, back = (y.mean(1) for y in self.moved(self.blocks))
-        yield close("two blocks and a mean: invariant", there, back)
+        yield self.compare("pre-norm block", self.blocks[0])
+        yield self.compare("post-norm block", self.blocks[1])
+        yield close("two blocks and a mean: invariant", *(y.mean(1) for y in self.moved(self.blocks)))
         self.cross, self.memory = drawn(Cross(d, 2), rng), rng.normal(size=(1, n, d))
         seen = applied(self.look, np.repeat(self.x, len(self.orders), 0), self.memory[0, self.orders])
         yield close("cross-attention: keys and values permuted", seen, np.broadcast_to(seen[:1], seen.shape))
@@ -75,25 +73,24 @@ class AttentionPermutation(Experiment):
         points = 2 * rng.normal(size=(1, 8, 2))
         self.values, self.out = applied(flat.project, points)[0, :, 4:], applied(flat, points)[0]
         gaps = [np.linalg.norm(hull_point(self.values - out)[0]) for out in self.out]
-        yield close("distance of outputs from the hull of the values", gaps, np.zeros(8))
+        yield close("distance of outputs from the hull of the values", gaps, 0)
 
     def control(self, rng: Generator) -> Checks:
         d, places = 2 * self.width, Sinusoidal(2 * self.width).double()(self.tokens)
         turning, causal = (drawn(net, rng) for net in (Multihead(d, 2, position=Rotary), Multihead(d, 2, mask=Causal())))
-        whys = ("positions are added", "queries and keys turn with their place", "the mask follows the order")
-        nets: dict[str, Net] = {"sinusoidal": lambda x: self.plain(x + places), "rotary": turning, "causal": causal}
-        for why, (name, net) in zip(whys, nets.items(), strict=True):
-            yield because(why, self.compare(name, net, 1e-3))
+        added: Net = lambda x: self.plain(x + places)  # noqa: E731
+        yield because("positions are added", self.compare("sinusoidal", added, 1e-3))
+        yield because("queries and keys turn with their place", self.compare("rotary", turning, 1e-3))
+        yield because("the mask follows the order", self.compare("causal", causal, 1e-3))
         wrong, right = (applied(lambda x, y, k=k: self.look(x, y, k), self.x, self.memory) for k in (1, 0))
         yield because("values stay where they are", close("cross-attention: keys permuted", wrong, right, 1e-3))
-        same = {"A13": ("attention", self.plain), "C21": ("one block", self.blocks[0]), "D6": ("two blocks", self.blocks)}
-        for erratum, (name, layer) in same.items():
+        whole = {"attention": ("A13", self.plain), "one block": ("C21", self.blocks[0]), "two blocks": ("D6", self.blocks)}
+        for name, (erratum, layer) in whole.items():
             y = applied(layer, self.x[0, self.orders])
             yield printed(close(f"{name}: F(P X) = F(X)", y, np.broadcast_to(y[:1], y.shape), 1e-3), erratum)
         yield printed(close("out_t = Σ_s a_ts v_t", self.values, self.out, 1e-3), "C20")
         mixing = torch.from_numpy(rng.normal(size=(self.tokens, self.tokens)))
-        there, back = self.moved(lambda x: mixing @ self.plain(x))
-        yield printed(close("W_O H: permuted as the inputs", there, back, 1e-3), "B10")
+        yield printed(close("W_O H: permuted as the inputs", *self.moved(lambda x: mixing @ self.plain(x)), 1e-3), "B10")
 
     def plots(self) -> list[Panel]:
         names = list(self.errors)

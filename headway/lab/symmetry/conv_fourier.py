@@ -1,24 +1,14 @@
 from scipy.signal import convolve as direct
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param, printed,
-)
-from headway.lab.tools.layers import applied, drawn
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param, printed
+from headway.lab.tools.layers import applied, convolved, correlated, drawn
+from headway.lab.tools.transforms import by_halves
 from headway.layers.convolutions.boundaries import Causal, Circular, Full, Same, Valid
-from headway.layers.convolutions.convolution import by_fft, convolve, correlate
+from headway.layers.convolutions.convolution import by_fft
 from headway.layers.convolutions.convolution_2d import Convolution2d, by_fft_2d
 
 fft, ifft = np.fft.fft, np.fft.ifft
 BOUNDARIES = (Valid(), Same(), Circular(), Causal(), Full())
-
-
-def fast(x: np.ndarray) -> tuple[np.ndarray, int]:
-    """The transform of 2^k values by halves (Cooley and Tukey 1965), and how many complex multiplications it took."""
-    if len(x) == 1:
-        return x, 0
-    (even, a), (odd, b) = fast(x[::2]), fast(x[1::2])
-    odd = odd * np.exp(-2j * np.pi * np.arange(len(odd)) / len(x))
-    return np.concatenate([even + odd, even - odd]), a + b + len(odd)
 
 
 class ConvFourier(Experiment):
@@ -37,25 +27,22 @@ class ConvFourier(Experiment):
     Also: convolution theorem; Fourier transform of a convolution.
     """
 
-    n = param(64, "values of the signal", least=8, most=2048)
-    m = param(9, "taps of the filter, at most n", least=2, most=2048)
+    n = param(64, "values of the signal", least=64, most=2048)
+    m = param(9, "taps of the filter", least=2, most=64)
     width = param(2.0, "standard deviation s of the Gaussian filter, in positions", least=0.3, most=20.0)
     power = param(12, "log2 of the longest transform that is counted", least=8, most=14, small=8)
 
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.m <= self.n, "`m` must be at most `n`")]
 
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m
         self.f, self.h = f, h = rng.normal(size=n), rng.normal(size=m)
-        circle = applied(lambda a, b: convolve(a, b, Circular()), h, f)
-        yield headline(close("F(h ∗ f) - F(h) F(f), on a circle", np.abs(fft(circle) - fft(h, n) * fft(f)), np.zeros(n)))
-        self.slid = applied(lambda a, b: correlate(a, b, Circular()), h, f)
-        yield close("F(h ⋆ f) - conj(F(h)) F(f)", np.abs(fft(self.slid) - fft(h, n).conj() * fft(f)), np.zeros(n))
+        circle, self.slid = convolved(h, f, Circular()), correlated(h, f, Circular())
+        yield headline(close("F(h ∗ f) - F(h) F(f), on a circle", np.abs(fft(circle) - fft(h, n) * fft(f)), 0))
+        yield close("F(h ⋆ f) - conj(F(h)) F(f)", np.abs(fft(self.slid) - fft(h, n).conj() * fft(f)), 0)
         size = n + m - 1
         yield close("h ∗ f from n + m - 1 values", ifft(fft(h, size) * fft(f, size)).real, direct(h, f, method="direct"))
         through = [applied(lambda a, b, e=e: by_fft(b, a, e), h, f) for e in BOUNDARIES]
-        sums = [applied(lambda a, b, e=e: correlate(a, b, e), h, f) for e in BOUNDARIES]
+        sums = [correlated(h, f, e) for e in BOUNDARIES]
         yield close("five boundaries, by transforms and by sums", np.concatenate(through), np.concatenate(sums))
         layer, picture = drawn(Convolution2d(1, 1, 3, Same()), rng, bias=0), rng.normal(size=(1, 1, 9, 12))
         found = applied(lambda x: by_fft_2d(x, layer.weight[0], Same()), picture)
@@ -64,12 +51,13 @@ class ConvFourier(Experiment):
         copies = np.arange(-200, 201)[:, None]  # of the Gaussian around the circle, and of its transform
         gauss = np.exp(-((t + n * copies) ** 2) / (2 * self.width**2)).sum(0) / (self.width * np.sqrt(2 * np.pi))
         self.gain = np.exp(-2 * (np.pi * self.width * (k + copies)) ** 2).sum(0)
-        smooth = applied(lambda a, b: convolve(a, b, Circular()), gauss, f)
-        self.before, self.after = np.abs(fft(f)), np.abs(fft(smooth))
+        self.before, self.after = np.abs(fft(f)), np.abs(fft(convolved(gauss, f, Circular())))
         yield close("a Gaussian filter multiplies by a Gaussian", self.after, self.gain * self.before)
         self.sizes = 2 ** np.arange(3, self.power + 1)
-        runs = [fast(x) for x in (rng.normal(size=s) + 0j for s in self.sizes)]
-        self.products = np.array([count for _, count in runs])
+        x = rng.normal(size=self.sizes[-1]) + 0j
+        values, counts = zip(*(by_halves(x[:s]) for s in self.sizes), strict=True)
+        self.products = np.array(counts)
+        yield close("the transform by halves", np.abs(values[-1] - fft(x)), 0)
         yield equal("multiplications of a transform: ½ n log₂ n", self.products, self.sizes * np.log2(self.sizes).astype(int) // 2)
         ratio = (self.sizes[-2] ** 2) / (4 * (3 * self.products[-1] + self.sizes[-1]))
         yield at_least(f"saved by transforms, n = m = {self.sizes[-2]}", ratio, 1)
@@ -78,7 +66,7 @@ class ConvFourier(Experiment):
         short = ifft(fft(self.h, self.n) * fft(self.f)).real
         yield because("too few zeros: the end goes round", close("h ∗ f from n values", short, np.convolve(self.h, self.f)[: self.n]))
         wrong = np.abs(fft(self.slid) - fft(self.h, self.n) * fft(self.f))
-        yield printed(close("F(h ⋆ f) = F(h) F(f)", wrong, np.zeros(self.n), 1e-3), "D5")
+        yield printed(close("F(h ⋆ f) = F(h) F(f)", wrong, 0, 1e-3), "D5")
 
     def plots(self) -> list[Panel]:
         half = np.arange(self.n // 2 + 1)

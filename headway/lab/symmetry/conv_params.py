@@ -53,6 +53,9 @@ class ConvParams(Experiment):
         x, target = torch.from_numpy(pictures[0]), torch.from_numpy(rng.normal(size=(5, d, self.sides[0], self.sides[0])))
         gradients = [torch.autograd.grad(((f(x) - target) ** 2).sum(), f.weight)[0] for f in (shared[0], local[0])]
         yield close("gradient of the filter: the sum of its copies'", gradients[1].sum(0).numpy(), gradients[0].flatten(1).numpy())
+        local[0].weight.data[1] += 1
+        changed = np.any(np.abs(applied(local[0], pictures[0]) - applied(shared[0], pictures[0])) > 1e-9, axis=(0, 1)).ravel()
+        yield equal("one copy is changed: which places notice", changed, np.arange(self.sides[0] ** 2) == 1)
 
     def control(self, rng: Generator) -> Checks:
         side, k = self.sides[0], 2 * self.reach + 1

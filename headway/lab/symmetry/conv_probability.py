@@ -1,4 +1,3 @@
-from fractions import Fraction
 from functools import reduce
 from itertools import product
 
@@ -7,21 +6,14 @@ from scipy.special import ndtr
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope,
 )
-from headway.lab.tools.layers import applied
-from headway.layers.convolutions.boundaries import Full
-from headway.layers.convolutions.convolution import convolve
+from headway.lab.tools.layers import convolved
 
 DIE, COIN = np.ones(6, dtype=int), np.array([9, 1])  # how many of 6 (of 10) equal cases have the value 0, 1, ...
 
 
-def add(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The distribution of a sum of two independent numbers."""
-    return applied(lambda a, b: convolve(a, b, Full()), p, q)
-
-
 def total(p: np.ndarray, n: int) -> np.ndarray:
-    """The distribution of a sum of n."""
-    return reduce(lambda many, one: add(one, many), [p] * n)
+    """The distribution of a sum of n independent numbers."""
+    return reduce(lambda many, one: convolved(one, many), [p] * n)
 
 
 def distance(p: np.ndarray) -> float:
@@ -54,18 +46,16 @@ class ConvProbability(Experiment):
     draws = param(20000, "sums of dice that are drawn", least=1000, most=1000000)
 
     def measure(self, rng: Generator) -> Checks:
-        two = [Fraction(int(c), 36) for c in add(DIE, DIE)]
-        yield equal("two dice: P(7)", two[5], Fraction(1, 6))
-        yield equal("two dice: 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1 of 36", np.array(two) * 36, [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1])
+        yield equal("two dice: 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1 of 36", total(DIE, 2), [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1])
         rolls = np.array([sum(roll) for roll in product(range(6), repeat=4)])
         yield equal("four dice, all 1296 rolls", total(DIE, 4), np.bincount(rolls))
         cells = 500  # of a uniform density; the sum at 0, 1/500, ... is then exact
-        tent = add(np.ones(cells), np.ones(cells)) / cells
+        tent = total(np.ones(cells), 2) / cells
         yield close("uniform + uniform is a tent", tent, 1 - np.abs(np.arange(1, 2 * cells) / cells - 1))
         n = np.array(self.sums)
-        self.laws = {"dice": DIE / 6, "rare coin": COIN / 10}
-        self.found = {name: np.array([distance(total(p, int(k))) for k in n]) for name, p in self.laws.items()}
-        self.bounds = {name: berry_esseen(p, n) for name, p in self.laws.items()}
+        laws = {"dice": DIE / 6, "rare coin": COIN / 10}
+        self.found = {name: np.array([distance(total(p, int(k))) for k in n]) for name, p in laws.items()}
+        self.bounds = {name: berry_esseen(p, n) for name, p in laws.items()}
         yield headline(at_most("distance from the Gaussian", self.found, self.bounds))
         yield slope("dice: distance in n", n, self.found["dice"], -0.5, 0.1)
 
@@ -76,7 +66,7 @@ class ConvProbability(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         double = np.bincount(2 * np.arange(6), minlength=11) * 6  # of 36 cases
-        yield because("V = U", equal("the same die twice", double, add(DIE, DIE)))
+        yield because("V = U", equal("the same die twice", double, total(DIE, 2)))
         n = max(256, *self.sums)
         alike = distance(np.bincount(n * np.arange(6)) / 6)
         yield because("all are equal, not independent", at_most(f"{n} times the same die", alike, berry_esseen(DIE / 6, np.array(n))))

@@ -1,7 +1,6 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
-from headway.lab.tools.layers import applied
+from headway.lab.tools.layers import convolved
 from headway.layers.convolutions.boundaries import Circular
-from headway.layers.convolutions.convolution import convolve
 
 
 def bump(r: int) -> np.ndarray:
@@ -11,7 +10,7 @@ def bump(r: int) -> np.ndarray:
 
 def smooth(w: np.ndarray, x: np.ndarray) -> np.ndarray:
     """w ∗ x on the circle, with the middle of w at 0."""
-    return np.roll(applied(lambda a, b: convolve(a, b, Circular()), w, x), -(len(w) // 2))
+    return np.roll(convolved(w, x, Circular()), -(len(w) // 2))
 
 
 def modulus(x: np.ndarray, r: int) -> float:
@@ -47,15 +46,12 @@ class ConvSmoothing(Experiment):
         walk -= walk[0] + t * (walk[-1] - walk[0])
         signals = {"wave": np.sin(2 * np.pi * t), "tent": 1 - np.abs(2 * t - 1), "walk": walk / np.abs(walk).max()}
         self.signals = signals | {"step": (t < 0.5).astype(float)}
-        self.errors, self.moduli, before, after = {}, {}, {}, {}
-        for name, x in self.signals.items():
-            y = [smooth(bump(r), x) for r in self.radii]
-            self.errors[name] = np.array([np.max(np.abs(v - x)) for v in y])
-            self.moduli[name] = np.array([modulus(x, r) for r in self.radii])
-            before[name], after[name] = variation(x), np.array([variation(v) for v in y])
+        after = {name: [smooth(bump(r), x) for r in self.radii] for name, x in self.signals.items()}
+        self.errors = {name: np.abs(y - self.signals[name]).max(1) for name, y in after.items()}
+        self.moduli = {name: np.array([modulus(x, r) for r in self.radii]) for name, x in self.signals.items()}
         yield headline(at_most("sup |w ∗ x - x| against ω(ε)", self.errors, self.moduli))
-        bounds = np.array(list(before.values()))[:, None]
-        yield at_most("total variation of w ∗ x", after, bounds, rounding=1e-12)
+        ratios = {name: [variation(y) / variation(self.signals[name]) for y in ys] for name, ys in after.items()}
+        yield at_most("total variation of w ∗ x over that of x", ratios, 1, rounding=1e-12)
         r, x = self.radii[0], self.signals["walk"]
         slope = np.r_[bump(r), 0] - np.r_[0, bump(r)]  # differences of w
         once = smooth(bump(r), x)
@@ -63,12 +59,9 @@ class ConvSmoothing(Experiment):
         self.bends = np.array([self.bend(bump(r)) for r in self.radii])
         self.lipschitz = np.pi / (2 * (np.array(self.radii) / n) ** 2) / n  # of w, times the distance of two points
         yield at_most("smoothed step: jumps of its derivative", self.bends, self.lipschitz)
-        norms, limits = {}, []
-        for p in (1, 2, np.inf):
-            filters = rng.normal(size=(self.kernels, 9))
-            norms[f"p = {p}"] = [np.linalg.norm(smooth(w, x), p) for w in filters]
-            limits.append([np.abs(w).sum() * np.linalg.norm(x, p) for w in filters])
-        yield at_most("||w ∗ x||_p against ||w||_1 ||x||_p", norms, np.array(limits))
+        filters, norm = rng.normal(size=(self.kernels, 9)), np.linalg.norm
+        young = {f"p = {p}": [norm(smooth(w, x), p) / norm(w, 1) / norm(x, p) for w in filters] for p in (1, 2, np.inf)}
+        yield at_most("||w ∗ x||_p over ||w||_1 ||x||_p", young, 1)
 
     def bend(self, w: np.ndarray) -> float:
         """The largest jump between neighbouring difference quotients of a smoothed step."""
@@ -88,8 +81,6 @@ class ConvSmoothing(Experiment):
         left = Panel("Wider bumps smooth more", "t", "value").target(t, x, "x")
         left.curve(t, {f"ε = {r} points": smooth(bump(r), x) for r in (self.radii[0], self.radii[-1])})
         right = Panel("The error stays below the modulus", "radius ε, points", "sup |w ∗ x - x|", log="xy")
-        shown = ("wave", "walk")
-        right.series(self.radii, {name: self.errors[name] for name in shown})
-        for name in shown:
-            right.bound(self.radii, self.moduli[name], f"ω, {name}")
+        for name in ("wave", "walk"):
+            right.series(self.radii, self.errors[name], name).bound(self.radii, self.moduli[name], f"ω, {name}")
         return [left, right]

@@ -1,21 +1,17 @@
 import torch
 from scipy.signal import correlate as reference
-from torch import nn
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed
-from headway.lab.tools.layers import applied
-from headway.layers.convolutions.boundaries import Full, Valid
+from headway.lab.tools.layers import convolved, correlated
+from headway.layers.convolutions.boundaries import Valid
 from headway.layers.convolutions.convolution import Convolution, convolve, correlate
+from headway.training.optimizers.gradient_descent import GradientDescent
 
 
-class Flipped(nn.Module):
-    """One filter that is turned around before it slides: convolution in the sense of mathematics."""
+class Flipped(Convolution):
+    """The layer with one filter that is turned around before it slides: convolution in the sense of mathematics."""
 
-    def __init__(self, kernel: int) -> None:
-        super().__init__()
-        self.weight, self.bias = nn.Parameter(torch.zeros(1, 1, kernel)), nn.Parameter(torch.zeros(1))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         return convolve(self.weight[0, 0], x[..., 0], Valid())[..., None] + self.bias
 
 
@@ -37,38 +33,32 @@ class ConvVsXcorr(Experiment):
     steps = param(60, "of gradient descent", least=60, most=500)
     rate = param(0.2, "length of a step", least=0.15, most=0.25)
 
-    def fit(self, layer: nn.Module, start: np.ndarray) -> tuple[list[float], np.ndarray]:
-        """Mean squared errors before each step, and the filter at the end."""
-        layer.double()
-        with torch.no_grad():
-            layer.get_parameter("weight").copy_(torch.from_numpy(start.copy()))
-            layer.get_parameter("bias").zero_()
-        losses = []
+    def fit(self, kind: type[Convolution], start: np.ndarray) -> tuple[list[float], np.ndarray]:
+        """Mean squared errors before each step of gradient descent, and the filter at the end."""
+        layer, losses = kind(1, 1, self.m, Valid()).double(), []
+        layer.load_state_dict({"weight": torch.from_numpy(start.copy())[None, None], "bias": torch.zeros(1)})
+        rule = GradientDescent(layer.parameters(), lr=self.rate)
         for _ in range(self.steps):
+            rule.zero_grad()
             loss = ((layer(self.x) - self.y) ** 2).mean()
-            gradients = torch.autograd.grad(loss, list(layer.parameters()))
-            with torch.no_grad():
-                for p, g in zip(layer.parameters(), gradients, strict=True):
-                    p.sub_(self.rate * g)
+            loss.backward()
+            rule.step()
             losses.append(loss.item())
-        return losses, layer.get_parameter("weight").detach().numpy()[0, 0]
+        return losses, layer.weight.detach().numpy()[0, 0]
 
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m
         self.f, self.h = rng.normal(size=(3, n)), rng.normal(size=m)
-        even = np.convolve(self.h, self.h[::-1])
-        slid = applied(lambda a, b: correlate(a, b, Full()), self.h, self.f)
-        turned = np.stack([np.convolve(self.h[::-1], f) for f in self.f])
-        yield headline(close("h ⋆ f = h̄ ∗ f", slid, turned))
+        even, slid = np.convolve(self.h, self.h[::-1]), correlated(self.h, self.f)
+        yield headline(close("h ⋆ f = h̄ ∗ f", slid, np.stack([np.convolve(self.h[::-1], f) for f in self.f])))
         yield close("h ⋆ f as scipy has it", slid, np.stack([reference(f, self.h, method="direct") for f in self.f]))
-        one, two = (applied(lambda a, b, op=op: op(a, b, Full()), even, self.f) for op in (correlate, convolve))
-        yield close("a symmetric filter: h ⋆ f = h ∗ f", one, two)
+        yield close("a symmetric filter: h ⋆ f = h ∗ f", correlated(even, self.f), convolved(even, self.f))
         self.teacher, start = np.linspace(-1, 1, m) ** 3 + 0.5, rng.normal(size=m)
         self.x = torch.from_numpy(rng.normal(size=(64, n, 1)))
         self.y = correlate(torch.from_numpy(self.teacher), self.x[..., 0], Valid())[..., None]
-        self.losses, self.learned = self.fit(Convolution(1, 1, m, Valid()), start)
-        self.other, self.mirrored = self.fit(Flipped(m), start[::-1])
-        self.apart, _ = self.fit(Flipped(m), start)
+        self.losses, self.learned = self.fit(Convolution, start)
+        self.other, self.mirrored = self.fit(Flipped, start[::-1])
+        self.apart, _ = self.fit(Flipped, start)
         yield close("losses of both layers, step by step", self.other, self.losses)
         yield close("their filters are mirror images", self.mirrored[::-1], self.learned)
         yield at_most("the layer has learned the filter", np.abs(self.learned - self.teacher).max(), 1e-6)
@@ -76,9 +66,8 @@ class ConvVsXcorr(Experiment):
     def control(self, rng: Generator) -> Checks:
         h, f = self.h, self.f[0]
         yield because("both start from the same filter", close("losses of both layers", self.apart, self.losses, 1e-3))
-        slid = [applied(lambda a, b: correlate(a, b, Full()), a, b) for a, b in ((h, f), (h[::-1], f), (f, h))]
-        yield printed(close("h ⋆ f = h̄ ⋆ f", slid[0], slid[1], 1e-3), "C15")
-        yield printed(close("h ⋆ f = f ⋆ h", slid[0], slid[2], 1e-3), "D5")
+        yield printed(close("h ⋆ f = h̄ ⋆ f", correlated(h, f), correlated(h[::-1], f), 1e-3), "C15")
+        yield printed(close("h ⋆ f = f ⋆ h", correlated(h, f), correlated(f, h), 1e-3), "D5")
 
     def plots(self) -> list[Panel]:
         t = np.arange(self.m)

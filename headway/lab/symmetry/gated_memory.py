@@ -1,32 +1,14 @@
 import torch
-from torch import Tensor
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed
-from headway.lab.tools.layers64 import built, normal, tensor, transport
+from headway.lab.tools.cells import PrintedGRU, SumGRU
+from headway.lab.tools.layers64 import built, normal, tensor, transport, walked
 from headway.layers.recurrences.elman import Elman
 from headway.layers.recurrences.gru import GRU
 from headway.layers.recurrences.lstm import LSTM
-from headway.layers.recurrences.recurrence import GatedRecurrence, State
+from headway.layers.recurrences.recurrence import GatedRecurrence
 
 BITS = 4
-
-
-class PrintedGRU(GRU):
-    """z_t = u ⊙ z_{t-1} + (1 - u) ⊙ r with the reset gate r where the candidate belongs."""
-
-    fused = None  # type: ignore[assignment]
-
-    def cell(self, wx: Tensor, state: State) -> State:
-        r, u, _ = (wx + self.hidden(state[0])).chunk(3, -1)
-        return (u.sigmoid() * state[0] + (1 - u.sigmoid()) * r.sigmoid(),)
-
-
-class SumGRU(GRU):
-    fused = None  # type: ignore[assignment] # torch has none of these
-
-    def cell(self, wx: Tensor, state: State) -> State:
-        (after,) = super().cell(wx, state)
-        return (state[0] + after,)
 
 
 class GatedMemory(Experiment):
@@ -62,7 +44,7 @@ class GatedMemory(Experiment):
         """Bits that were written at the first step, and the state after all others, which show noise."""
         bits, x = rng.choice([-1.0, 1.0], (self.trials, BITS)), rng.normal(size=(self.trials, self.steps + 1, BITS + 1))
         x[:, 0, :BITS], x[:, 0, -1], x[:, 1:, -1] = bits, 1, 0
-        return bits, cell.scan(tensor(x))[1][-1].numpy()
+        return bits, walked(cell, tensor(x))[1][-1].numpy()
 
     def measure(self, rng: Generator) -> Checks:
         bits, kept = self.recall(self.keeper(1000.0, rng), rng)
@@ -81,25 +63,22 @@ class GatedMemory(Experiment):
         self.z = 3 * normal(rng, self.trials, m)
         for p in self.gru.parameters():
             p.mul_(6)
-        largest = self.gru.scan(self.x, state=(self.z,))[0].abs().amax((1, 2)).numpy()
+        largest = walked(self.gru, self.x, (self.z,))[0].abs().amax((1, 2)).numpy()
         self.limit = np.maximum(self.z.abs().amax(1).numpy(), 1)
         yield at_most("GRU: |z_t|_∞ over all t", largest, self.limit, rounding=1e-12)
-        yield at_most("GRU from z_0 = 0: least state, below 0 by the candidate", float(self.gru(self.x).min()), -0.5)
-        ours, torchs = (LSTM(7, 5), GRU(7, 5)), (torch.nn.LSTM(7, 5), torch.nn.GRU(7, 5))
-        weights = np.array([c.input.weight.numel() + c.hidden.weight.numel() for c in ours])
-        yield equal("weights for n = 7, m = 5: 4m(m + n) and 3m(m + n)", weights, np.array([240, 180]))
-        mine, theirs = (np.array([sum(p.numel() for p in c.parameters()) for c in nets]) for nets in (ours, torchs))
-        yield equal("weights and biases: those of torch.nn.LSTM and GRU", mine, theirs)
+        yield at_most("GRU from z_0 = 0: least state, below 0 by the candidate", float(walked(self.gru, self.x)[0].min()), -0.5)
+        counts = np.array([sum(p.numel() for p in cell.parameters()) for cell in (LSTM(7, 5), GRU(7, 5))])
+        yield equal("parameters for n = 7, m = 5: 4 and 3 times m(m + n) + 2m", counts, np.array([280, 210]))
 
     def control(self, rng: Generator) -> Checks:
         bits, kept = self.recall(self.keeper(3.0, rng), rng)
         yield because("the forget gate is 0.95", equal("cells after all steps are what was written", kept, np.tanh(20 * bits)))
         wide = built(lambda: SumGRU(self.units, self.units), rng)
-        largest = wide.scan(self.x, state=(self.z,))[0].abs().amax((1, 2)).numpy()
+        largest = walked(wide, self.x, (self.z,))[0].abs().amax((1, 2)).numpy()
         yield because("the state is added to, not mixed", at_most("|z_t|_∞ over all t", largest, self.limit))
         wrong = PrintedGRU(self.units, self.units).double().requires_grad_(False)
         wrong.load_state_dict(self.gru.state_dict())
-        yield printed(at_most("GRU from z_0 = 0: least state", float(wrong(self.x).min()), -0.5), "C18")
+        yield printed(at_most("GRU from z_0 = 0: least state", float(walked(wrong, self.x)[0].min()), -0.5), "C18")
 
     def plots(self) -> list[Panel]:
         panel = Panel("An open forget gate keeps the gradient", "lag t", "|∂s_t/∂s_0|", log="y")

@@ -1,9 +1,9 @@
 from torch import nn
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, np, param, printed
-from headway.lab.tools.layers import applied, drawn
+from headway.lab.tools.layers import applied, convolved, drawn
 from headway.layers.convolutions.boundaries import Boundary, Circular, Same
-from headway.layers.convolutions.convolution import Convolution, convolve, toeplitz
+from headway.layers.convolutions.convolution import Convolution, toeplitz
 
 
 def shift(n: int) -> np.ndarray:
@@ -13,14 +13,7 @@ def shift(n: int) -> np.ndarray:
 
 def circulant(h: np.ndarray) -> np.ndarray:
     """Σ_k h_k S^k."""
-    S = shift(len(h))
-    return np.sum([c * np.linalg.matrix_power(S, k) for k, c in enumerate(h)], 0)
-
-
-def average(M: np.ndarray) -> np.ndarray:
-    """The mean of S^{-k} M S^k over k: the nearest matrix that commutes with S."""
-    n = len(M)
-    return np.mean([np.roll(M, (-k, -k), (0, 1)) for k in range(n)], 0)
+    return np.sum([c * np.linalg.matrix_power(shift(len(h)), k) for k, c in enumerate(h)], 0)
 
 
 class LsiIsConv(Experiment):
@@ -47,17 +40,17 @@ class LsiIsConv(Experiment):
         """What the map makes of random signals, and what its answer to one impulse says it should."""
         f, e = rng.normal(size=(20, self.n)), np.eye(self.n)[0]
         h = applied(net, e[None, :, None])[0, :, 0]
-        return applied(net, f[..., None])[..., 0], applied(lambda a, b: convolve(a, b, Circular()), h, f)
+        return applied(net, f[..., None])[..., 0], convolved(h, f, Circular())
 
     def measure(self, rng: Generator) -> Checks:
         n, S = self.n, shift(self.n)
         self.M = rng.normal(size=(n, n))
-        self.P = average(self.M)
+        self.P = np.mean([np.roll(self.M, (-k, -k), (0, 1)) for k in range(n)], 0)  # of S^{-k} M S^k, over k
         yield headline(close("M that commutes with S, from its first column", self.P, circulant(self.P[:, 0])))
         yield close("it does commute", self.P @ S, S @ self.P)
         F = np.fft.fft(np.eye(n))
         waves = F @ self.P @ np.linalg.inv(F) - np.diag(np.fft.fft(self.P[:, 0]))
-        yield close("F M F⁻¹ is diag(F h)", np.abs(waves), np.zeros((n, n)))
+        yield close("F M F⁻¹ is diag(F h)", np.abs(waves), 0)
         sizes = range(3, self.dimension + 1)
         ranks = [np.linalg.matrix_rank(np.kron(np.eye(k), shift(k)) - np.kron(shift(k).T, np.eye(k))) for k in sizes]
         yield equal("equations in MS = SM: n² - n", np.array(ranks), [k * k - k for k in sizes])

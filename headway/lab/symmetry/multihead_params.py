@@ -29,7 +29,7 @@ class MultiheadParams(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         d, t = self.d, 2 * self.d
-        weights, fused, torch_gap, ranks, x = [], [], [], [], normal(rng, t, d)
+        weights, fused, self.ranks, x = [], [], [], normal(rng, t, d)
         for h in self.heads:
             layer = built(lambda h=h: Multihead(d, h), rng)  # type: ignore[misc] # h of now
             weights.append([layer.project.weight.numel(), layer.output.weight.numel()])
@@ -37,28 +37,20 @@ class MultiheadParams(Experiment):
             q, k, v = (np.stack([x.numpy() @ W[i, j].T + b[i, j, :, 0] for j in range(h)]) for i in range(3))
             scores = q @ k.swapaxes(1, 2)
             apart = np.concatenate(list(softmax(scores / np.sqrt(d / h), axis=-1) @ v), axis=1)
-            y = layer(x[None])[0].numpy()
-            fused.append(apart @ layer.output.weight.numpy().T + layer.output.bias.numpy() - y)
-            other = torch.nn.MultiheadAttention(d, h, batch_first=True).double()
-            names = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
-            values = (layer.project.weight, layer.project.bias, layer.output.weight, layer.output.bias)
-            other.load_state_dict(dict(zip(names, values, strict=True)))
-            torch_gap.append(other(x[None], x[None], x[None])[0][0].detach().numpy() - y)
-            ranks.append(scores)
+            fused.append(layer.output(tensor(apart)).numpy() - layer(x[None])[0].numpy())
+            self.ranks.append(max(np.linalg.matrix_rank(head) for head in scores))
         yield headline(equal("weights of (Q, K, V) and W_O for each h", np.array(weights), np.tile([3 * d**2, d**2], (len(weights), 1))))
         with torch.device("meta"):
             base = Multihead(512, 8)
         yield equal("d = 512, h = 8: width of a head", base.output.weight.shape[0] // base.heads, 64)
-        yield close("3h separate products less the fused one", fused, np.zeros_like(fused), 1e-12)
-        yield close("torch.nn.MultiheadAttention less the layer", torch_gap, np.zeros_like(torch_gap), 1e-12)
-        self.ranks = [max(np.linalg.matrix_rank(head) for head in found) for found in ranks]
+        yield close("3h separate products less the fused one", fused, 0, 1e-12)
         yield equal(f"rank of a head's {t}×{t} scores", np.array(self.ranks), d // np.array(self.heads))
         content, P = rng.normal(size=(self.n, self.n)), [np.roll(np.eye(self.n), -k, 1) for k in (1, 2)]
         self.two, y = self.looking(np.stack(P), content)
         yield close("two heads: out_t = [x_{t-1}; x_{t-2}]", y, np.concatenate([p @ content for p in P], axis=1), 1e-12)
-        self.shares = np.linspace(0, 1, 21)
-        self.missed = [self.miss(self.looking((s * P[0] + (1 - s) * P[1])[None], content)[0][0]) for s in self.shares]
-        yield close("one head: variance that it misses, for each mixture", self.missed, np.full(21, 0.5), 1e-12)
+        mixed = (s * P[0] + (1 - s) * P[1] for s in np.linspace(0, 1, 21))
+        self.missed = [self.miss(self.looking(weights[None], content)[0][0]) for weights in mixed]
+        yield close("one head: variance that it misses, for each mixture", self.missed, 0.5, 1e-12)
 
     def looking(self, wanted: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and outputs of heads that are given the weights "h t s" they should have, for inputs [position; content]."""
@@ -82,17 +74,17 @@ class MultiheadParams(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         yield because("there is one head for two places", at_most("least variance missed", min(self.missed), 0.49))
-        h = max(self.heads)
-        wide = h * 3 * self.d * self.d  # h heads of the full width
-        yield because("each head has the width d in place of d/h", equal("weights of Q, K and V", wide, 3 * self.d**2))
-        x = rng.normal(size=(2 * self.d, self.d))
-        rank = int(np.linalg.matrix_rank(x @ rng.normal(size=(self.d, self.d)) @ x.T))
-        yield because("the head has the width d", equal(f"rank of its scores, d/{h}", rank, self.d // h))
+        d, h = self.d, max(self.heads)
+        wide = built(lambda: Multihead(h * d, h), rng)  # reads x beside zeros: each head has the width of x
+        x = tensor(np.pad(rng.normal(size=(2 * d, d)), ((0, 0), (0, (h - 1) * d))))
+        q, k = wide.project(x).view(2 * d, 3, h, d)[:, :2, 0].unbind(1)
+        why = "each head has the width d of x in place of d/h"
+        used = wide.project.weight[:, :d].numel()
+        yield because(why, equal("weights of Q, K and V", used, 3 * d**2))
+        yield because(why, equal(f"rank of its scores, d/{h}", int(np.linalg.matrix_rank((q @ k.T).numpy())), d // h))
 
     def plots(self) -> list[Panel]:
         left = Panel("Two heads, two places", "key s, head one, then head two", "query t").image(np.concatenate(list(self.two), axis=1))
-        middle = Panel("One head misses half, however it divides its weight", "weight on x_{t-1}", "variance missed")
-        middle.control(self.shares, self.missed, "one head").series(self.shares, 0 * self.shares, "two heads").limits(y=(-0.05, 1))
         right = Panel("More heads, less rank in each", "heads h", "rank of the scores", log="xy")
         right.bound(self.heads, self.d / np.array(self.heads), "d/h").series(self.heads, self.ranks, "measured")
-        return [left, middle, right]
+        return [left, right]

@@ -1,7 +1,5 @@
 from headway.core.config import Choice, Value, to_json
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, published
 from headway.models.build import count_parameters
 from headway.models.gpt import presets
 from headway.models.gpt3_sizes import HEADS, MILLIONS, TOKENS, VOCABULARY

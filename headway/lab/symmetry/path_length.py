@@ -1,10 +1,11 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import accumulate
 
 import torch
-from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param
+from headway.lab.tools.graphs import shortest
 from headway.lab.tools.layers64 import built, influence, normal
 from headway.layers.attention.multihead import Multihead
 from headway.layers.convolutions.boundaries import Causal as Left
@@ -28,12 +29,9 @@ class PathLength(Experiment):
     Also: maximum path length; receptive field.
     """
 
-    lengths = param((5, 9, 16, 33), "positions n", least=3, most=64, small=(5, 9, 16))
+    lengths = param((5, 9, 16, 33), "positions n", least=5, most=64, small=(5, 9, 16))
     kernel = param(3, "positions k that a convolution sees", least=2, most=5)
-    window = param(4, "positions that the attention of the control sees", least=2, most=8)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(max(self.lengths) > self.window, "one of `lengths` must be longer than `window`")]
+    window = param(4, "positions that the attention of the control sees", least=2, most=4)
 
     def dilated(self, dilation: int, rng: Generator) -> Callable[[Tensor], Tensor]:
         """The registered convolution with zeros between its taps."""
@@ -45,61 +43,43 @@ class PathLength(Experiment):
         """Whether out_t depends on x_s, "t s"."""
         return influence(f, normal(rng, n, WIDTH)) > 0
 
-    def path(self, edges: np.ndarray) -> int:
-        """The shortest way from the first position to the last; 0 for none."""
-        length = shortest_path(np.ascontiguousarray(edges.T, dtype=float), unweighted=True)[0, -1]
-        return int(length) if np.isfinite(length) else 0
-
     def levels(self, n: int) -> int:
         """⌈log_k n⌉ without rounding."""
         return next(p for p in range(1, 9) if self.kernel**p >= n)
 
-    def through(self, layers: Iterable[np.ndarray]) -> int:
-        """How many layers until the last position depends on the first; 0 for never."""
-        reached = np.eye(1, dtype=int)
-        for count, edges in enumerate(layers, 1):
-            reached = edges.astype(int) @ reached if count > 1 else edges.astype(int)
-            if reached[-1, 0]:
-                return count
-        return 0
+    def stacked(self, base: int, layers: int, n: int, rng: Generator) -> list[np.ndarray]:
+        """What depends on what after 1, 2, ... layers with the dilations 1, base, base², ..."""
+        return list(accumulate((self.edges(self.dilated(base**k, rng), n, rng) for k in range(layers)), lambda a, b: b @ a))
 
     def measure(self, rng: Generator) -> Checks:
-        self.found: dict[str, list[int]] = {"attention": [], "recurrence": [], "convolution": [], "dilated": []}
+        cell, found = built(lambda: Elman(WIDTH, WIDTH), rng), []
+        attention = built(lambda: Multihead(WIDTH, 1, Causal()), rng)
+
+        def recur(z: Tensor) -> Tensor:
+            """Every state from the one before it, all at once: z_t = cell(x, z_{t-1})."""
+            return cell.step(torch.ones_like(z[0]), (z[0].roll(1, 0).index_fill(0, torch.tensor(0), 0.0),))[0][None]
+
         for n in self.lengths:
-            x, cell = normal(rng, n, WIDTH), built(lambda: Elman(WIDTH, WIDTH), rng)
-
-            def recur(z: Tensor, cell: Elman = cell, x: Tensor = x) -> Tensor:
-                """Every state from the one before it, all at once: z_t = cell(x_t, z_{t-1})."""
-                before = torch.cat((torch.zeros_like(z[0, :1]), z[0, :-1]))
-                return cell.step(x, (before,))[0][None]
-
-            attention = self.edges(built(lambda: Multihead(WIDTH, 1, Causal()), rng), n, rng)
-            plain = self.edges(built(lambda: Convolution(WIDTH, WIDTH, self.kernel, Left()), rng), n, rng)
-            self.found["attention"].append(self.path(attention))
-            self.found["convolution"].append(self.path(plain))
-            self.found["recurrence"].append(self.path(self.edges(recur, n, rng)))
-            stack = (self.edges(self.dilated(self.kernel**k, rng), n, rng) for k in range(self.levels(n)))
-            self.found["dilated"].append(self.through(stack))
-        size, k = np.array(self.lengths), self.kernel
-        found = {name: np.array(lengths) for name, lengths in self.found.items()}
-        yield headline(equal("attention: 1 for each n", found["attention"], np.ones_like(size)))
-        yield equal("recurrence: n - 1", found["recurrence"], size - 1)
-        yield equal("convolution: ⌈(n-1)/(k-1)⌉", found["convolution"], -((1 - size) // (k - 1)))
-        yield equal("dilated: ⌈log_k n⌉", found["dilated"], np.array([self.levels(n) for n in self.lengths]))
-        whole = self.edges(built(lambda: Elman(WIDTH, WIDTH), rng), max(self.lengths), rng)
-        yield equal("the recurrence unrolled: every output sees its whole past", whole, np.tri(max(self.lengths), dtype=bool))
+            single = [shortest(self.edges(f, n, rng)) for f in (attention, recur, self.dilated(1, rng))]
+            reached = [edges[-1, 0] for edges in self.stacked(self.kernel, self.levels(n), n, rng)]
+            found.append([*single, 1 + reached.index(True) if any(reached) else 0])
+        size, names = np.array(self.lengths), ("attention", "recurrence", "convolution", "dilated")
+        self.found = dict(zip(names, np.array(found).T, strict=True))
+        yield headline(equal("attention: 1 for each n", self.found["attention"], np.ones_like(size)))
+        yield equal("recurrence: n - 1", self.found["recurrence"], size - 1)
+        yield equal("convolution: ⌈(n-1)/(k-1)⌉", self.found["convolution"], -((1 - size) // (self.kernel - 1)))
+        yield equal("dilated: ⌈log_k n⌉", self.found["dilated"], np.array([self.levels(n) for n in self.lengths]))
+        whole = self.edges(cell, int(size.max()), rng)
+        yield equal("the recurrence unrolled: every output sees its whole past", whole, np.tri(size.max(), dtype=bool))
 
     def control(self, rng: Generator) -> Checks:
-        n = max(self.lengths)
+        n = max(16, *self.lengths)  # in fewer positions a few layers reach everything anyway
         edges = self.edges(built(lambda: Multihead(WIDTH, 1, Causal() & Window(self.window)), rng), n, rng)
-        self.near = self.path(edges)
-        yield because(f"attention sees {self.window} positions only", equal(f"path, n = {n}", self.near, 1))
-        same = self.through(self.edges(self.dilated(1, rng), n, rng) for _ in range(n))
-        yield because("the dilation does not grow", equal(f"layers of convolution, n = {n}", same, self.levels(n)))
-        seen = np.eye(n, dtype=int)
-        for level in range(self.levels(n)):
-            seen = self.edges(self.dilated((self.kernel + 1) ** level, rng), n, rng).astype(int) @ seen
-        check = equal("every output sees its whole past", seen > 0, np.tri(n, dtype=bool))
+        yield because(f"attention sees {self.window} positions only", equal(f"path, n = {n}", shortest(edges), 1))
+        seen = self.stacked(1, self.levels(n), n, rng)[-1]
+        yield because("the dilation does not grow", equal(f"the last sees the first, n = {n}", bool(seen[-1, 0]), True))
+        seen = self.stacked(self.kernel + 1, self.levels(n), n, rng)[-1]
+        check = equal("every output sees its whole past", seen, np.tri(n, dtype=bool))
         yield because("dilations (k+1)^ℓ grow faster than k^ℓ, which leaves holes", check)
 
     def plots(self) -> list[Panel]:

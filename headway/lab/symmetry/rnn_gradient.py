@@ -1,24 +1,7 @@
-from torch import Tensor
-
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
+from headway.lab.tools.cells import Linear, Logistic
 from headway.lab.tools.layers64 import built, normal, tensor, transport
 from headway.layers.recurrences.elman import Elman
-from headway.layers.recurrences.recurrence import State
-
-
-class Logistic(Elman):
-    def cell(self, wx: Tensor, state: State) -> State:
-        return ((wx + self.hidden(state[0])).sigmoid(),)
-
-
-class Linear(Elman):
-    def cell(self, wx: Tensor, state: State) -> State:
-        return (wx + self.hidden(state[0]),)
-
-
-ALPHA = {Elman: 1.0, Logistic: 0.25, Linear: 1.0}  # sup |φ'|
 
 
 class RNNGradient(Experiment):
@@ -43,16 +26,17 @@ class RNNGradient(Experiment):
         U = np.linalg.qr(U)[0] if orthogonal else U / np.linalg.norm(U, 2)
         cell = built(lambda: kind(self.m, self.m), rng)
         cell.hidden.weight.copy_(tensor(sigma * U))
+        cell.hidden.bias.copy_(-cell.input.bias)  # b = 0
         return cell
 
-    def norms(self, cell: Elman, rng: Generator) -> np.ndarray:
-        """|∂z_i/∂z_t| by lag."""
-        x, z = normal(rng, self.lags, self.m), normal(rng, 1, self.m)
+    def norms(self, cell: Elman, rng: Generator, scale: float = 1.0) -> np.ndarray:
+        """|∂z_i/∂z_t| by lag, for inputs and a first state of this size."""
+        x, z = scale * normal(rng, self.lags, self.m), scale * normal(rng, 1, self.m)
         return np.linalg.norm(transport(cell, x, (z,)), 2, axis=(1, 2))
 
     def measure(self, rng: Generator) -> Checks:
         self.k = np.arange(1, self.lags + 1)
-        nets = {f"logistic, {s:g}": (self.net(Logistic, s, rng), s / 4) for s in self.sizes}
+        nets = {f"logistic, {s:g}": (self.net(Logistic, s, rng), s / 4) for s in self.sizes}  # and α σ₁
         nets |= {f"tanh, {s:g}": (self.net(Elman, s, rng), s) for s in (0.9, 1.5)}
         self.found = {name: self.norms(cell, rng) for name, (cell, _) in nets.items()}
         bounds = {name: rate**self.k for name, (_, rate) in nets.items()}
@@ -66,7 +50,9 @@ class RNNGradient(Experiment):
         self.wrong, product, self.whole = (M / np.linalg.norm(whole, 2) for M in products)
         yield close("product of the steps, j = i … t+1, over its norm", product, self.whole, 1e-12)
         turn = self.norms(self.net(Linear, 1.0, rng, orthogonal=True), rng)
-        yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", turn, np.ones(self.lags))
+        yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", turn, 1)
+        rest = self.norms(self.net(Elman, 0.9, rng, orthogonal=True), rng, 0.0)
+        yield close("tanh at rest, U/0.9 orthogonal: the bound is reached", rest, 0.9**self.k)
         lower = {}
         for radius in (0.9, 1.1):
             cell, name = self.net(Linear, 1.0, rng), f"linear, ρ = {radius}"

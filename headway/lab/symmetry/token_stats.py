@@ -45,8 +45,8 @@ class TokenStats(Experiment):
         with torch.device("meta"):
             model = vit.ViT(vit.Config(patch=16), 3, 224, 224, 10)
             grid = model.patches(torch.empty(1, 3, 224, 224)).shape[1:3]
-        yield equal("tokens of a picture of 224×224, patches and class token", grid[0] * grid[1] + len(model.token), 197)
-        yield equal("and positions of the model", model.position.table.shape[0], 197)
+        places = np.array([grid[0] * grid[1] + len(model.token), model.position.table.shape[0]])
+        yield equal("patches and class token of a picture of 224×224, and positions of the model", places, [197, 197])
         pages = sorted((p for p in files("sklearn.datasets.descr").iterdir() if p.name.endswith(".rst")), key=str)
         prose = [w for p in pages for w in p.read_text(encoding="utf-8").split() if w.strip("().,:;").isalpha()]
         text = " ".join(prose)

@@ -5,6 +5,7 @@ Integrals are those of Gauss and Legendre with four nodes on each axis of a cell
 """
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from headway.lab.tools.curves import Function
 
@@ -48,3 +49,14 @@ def regression_error(f: Function, k: int, m: int, x: np.ndarray, y: np.ndarray) 
     found = np.linalg.solve(gram + STIFFNESS * np.eye(B.shape[1]), right[..., None])[..., 0]
     places, t, w = nodes(k, d)
     return float(np.mean((f(places) - found @ basis(t, m).T) ** 2 @ w))
+
+
+def two_powers(P: np.ndarray, N: np.ndarray, loss: np.ndarray, known: np.ndarray, floor: float) -> tuple[np.ndarray, float]:
+    """a P^{-α} + b N^{-β} + e fitted to the logarithms of the known entries of a loss "P N", from e = floor: all its values, and e."""
+
+    def value(q: np.ndarray) -> np.ndarray:
+        return np.exp(q[0]) * P[:, None] ** -np.exp(q[1]) + np.exp(q[2]) * N ** -np.exp(q[3]) + np.exp(q[4])
+
+    misfit = lambda q: np.log(value(q) / loss)[known]  # noqa: E731
+    found = least_squares(misfit, [0, 0, 0, -0.5, np.log(floor)], method="lm").x
+    return value(found), float(np.exp(found[4]))

@@ -1,6 +1,7 @@
 """Small graphs, and how many weights a linear map of sets or graphs has that does not know the order of the nodes."""
 
 import numpy as np
+from scipy.sparse.csgraph import shortest_path
 
 HEXAGON = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0]])
 TRIANGLES = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]])  # with the hexagon's degrees, in two parts
@@ -15,6 +16,12 @@ def random_graph(nodes: int, probability: float, rng: np.random.Generator) -> np
     """Every pair is an edge with that probability, independently of the others (Erdős and Rényi)."""
     pairs = np.array([(i, j) for i in range(nodes) for j in range(i)])
     return pairs[rng.random(len(pairs)) < probability]
+
+
+def shortest(edges: np.ndarray) -> int:
+    """How many edges lead from the first node to the last; edges[t, s] goes from s to t. 0 where there is no way."""
+    length = shortest_path(np.ascontiguousarray(edges.T, dtype=float), unweighted=True)[0, -1]
+    return int(length) if np.isfinite(length) else 0
 
 
 def patterns(n: int, k: int) -> np.ndarray:

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headway.layers.convolutions.boundaries import Boundary
+from headway.layers.convolutions.boundaries import Boundary, Full
+from headway.layers.convolutions.convolution import convolve, correlate
 from headway.layers.convolutions.convolution_2d import Convolution2d
 
 M = TypeVar("M", bound=nn.Module)
@@ -27,6 +28,16 @@ def applied(function: Callable[..., Tensor], *arrays: np.ndarray) -> np.ndarray:
     """What the function gives for these arrays, without gradients."""
     with torch.no_grad():
         return np.asarray(function(*(torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)))
+
+
+def convolved(h: np.ndarray, f: np.ndarray, boundary: Boundary | None = None) -> np.ndarray:
+    """h ∗ f; without a boundary all n + m - 1 values."""
+    return applied(lambda a, b: convolve(a, b, boundary or Full()), h, f)
+
+
+def correlated(h: np.ndarray, f: np.ndarray, boundary: Boundary | None = None) -> np.ndarray:
+    """h ⋆ f: h slides over f as it is."""
+    return applied(lambda a, b: correlate(a, b, boundary or Full()), h, f)
 
 
 def one_filter(taps: np.ndarray, boundary: Boundary, stride: int = 1) -> Convolution2d:

@@ -63,6 +63,15 @@ def stepwise(layer: Any, x: Tensor) -> np.ndarray:
     return np.stack(found)
 
 
+def walked(cell: GatedRecurrence, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+    """All outputs and the last state of sequences "b t i" by the written-out cell, where `scan` may take torch's kernel."""
+    state, found = state or cell.start(len(x)), []
+    for row in x.unbind(1):
+        y, state = cell.step(row, state)
+        found.append(y)
+    return torch.stack(found, 1), state
+
+
 def multiply_adds(call: Callable[..., object], *shapes: tuple[int, ...]) -> int:
     """Multiply-adds of all matrix products of a call with tensors of these shapes, as torch's own counter finds them.
 

@@ -1,10 +1,18 @@
 """Made tables of the sizes of two public ones: credit defaults (ISL) and spam (ESL)."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.random import Generator
 from scipy.special import expit
 
 Rows = tuple[np.ndarray, np.ndarray]  # columns "n f", standardised, and labels "n"
+Table = tuple[Callable[[int, Generator], Rows], Callable[[np.ndarray], np.ndarray]]  # rows of a table, and p(1 | x) of them
+
+
+def mean_error(yes: np.ndarray, p: np.ndarray) -> float:
+    """Per cent of wrong answers, in the mean over the labels that p allows."""
+    return 100 * float(np.mean(np.where(yes, 1 - p, p)))
 
 
 def default_probability(columns: np.ndarray) -> np.ndarray:

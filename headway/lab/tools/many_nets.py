@@ -11,41 +11,29 @@ from headway.lab.tools.training import outputs, seeded
 from headway.training.optimizers.adam import Adam
 
 
-class _Predictor(nn.Module):
+class _Predictor(nn.Sequential):
     """A model with its head, as one function."""
 
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
     def forward(self, x: Tensor) -> Tensor:
-        return outputs(self.model, x)[:, 0]
+        return outputs(self[0], x)[:, 0]
 
 
 def fitted(
-    make: Callable[[], nn.Module],
-    x: np.ndarray,
-    targets: np.ndarray,
-    places: np.ndarray,
-    rng: Generator,
-    steps: int,
-    rate: float,
+    make: Callable[[], nn.Module], x: np.ndarray, targets: np.ndarray, rng: Generator, steps: int, rate: float
 ) -> np.ndarray:
-    """Predictions "net place" of networks that were trained by Adam on all examples at once, on squared error.
+    """Predictions "net n" at x of networks that were trained by Adam on all examples at once, on squared error.
 
     make      a network with new weights, from inputs "n f" to one number
     targets   "net n", one row for each network
-    places    inputs "place f" to predict at
     """
     with seeded(rng):
         nets = [_Predictor(make()).double() for _ in targets]
     weights, _ = torch.func.stack_module_state(nets)  # type: ignore[arg-type]
     call = torch.func.vmap(lambda w, x: torch.func.functional_call(nets[0], w, (x,)), in_dims=(0, None))
-    inputs, wanted = torch.from_numpy(x), torch.from_numpy(targets)
-    optimizer = Adam(list(weights.values()), lr=rate)
+    inputs, wanted, optimizer = torch.from_numpy(x), torch.from_numpy(targets), Adam(list(weights.values()), lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
         (call(weights, inputs) - wanted).square().mean(dim=1).sum().backward()  # of each net by itself
         optimizer.step()
     with torch.no_grad():
-        return np.asarray(call(weights, torch.from_numpy(places)))
+        return np.asarray(call(weights, inputs))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.integrate import quad
+from scipy.special import ndtr, stdtr
 from scipy.stats import binom
 
 
@@ -22,6 +23,16 @@ def expected_maximum(K: int, tail: Callable[[float], float], middle: float) -> f
 
     parts = [quad(above, lo, hi, limit=200)[0] for lo, hi in ((0, middle), (middle, 2 * middle), (2 * middle, np.inf))]
     return math.fsum(parts) - quad(lambda x: tail(x) ** K, 0, np.inf)[0]
+
+
+def normal_maximum(K: int) -> float:
+    """For N(0, 1)."""
+    return expected_maximum(K, lambda x: ndtr(-x), math.sqrt(2 * math.log(K)))
+
+
+def student_maximum(K: int) -> float:
+    """For Student's t with 3 degrees of freedom, scaled to the variance 1."""
+    return expected_maximum(K, lambda x: stdtr(3, -math.sqrt(3) * x), K ** (1 / 3))
 
 
 def expected_most(K: int, n: int, p: float) -> float:

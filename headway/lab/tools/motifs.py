@@ -4,15 +4,8 @@ import numpy as np
 from numpy.random import Generator
 
 CELL = 3  # pixels of a pattern along each side
-PATTERNS = np.array(
-    [
-        [[1, 1, 1], [-1, -1, -1], [1, 1, 1]],
-        [[1, -1, 1], [1, -1, 1], [1, -1, 1]],
-        [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]],
-        [[-1, 1, -1], [1, 1, 1], [-1, 1, -1]],
-    ],
-    dtype=np.float32,
-)  # lines across, lines down, a diagonal, a cross
+ROWS = [["+++", "---", "+++"], ["+-+", "+-+", "+-+"], ["+--", "-+-", "--+"], ["-+-", "+++", "-+-"]]
+PATTERNS = np.array([[[1 if sign == "+" else -1 for sign in row] for row in rows] for rows in ROWS], dtype=np.float32)
 
 
 def motifs(grid: int, n: int, rng: Generator, order: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -33,16 +26,11 @@ def mean_distance(kept: np.ndarray, side: int) -> float:
     places = np.stack(np.divmod(np.arange(side**2), side), axis=1)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
     kept = kept[kept.sum(1) > 1].astype(float)
-    pairs = kept.sum(1) * (kept.sum(1) - 1)
-    return (
-        float(np.mean(np.einsum("up,pq,uq->u", kept, apart, kept, optimize=True) / pairs))
-        if len(kept)
-        else float("nan")
-    )
+    sums = np.einsum("up,pq,uq->u", kept, apart, kept, optimize=True)
+    return float(np.mean(sums / (kept.sum(1) * (kept.sum(1) - 1)))) if len(kept) else float("nan")
 
 
 def as_local(kept: np.ndarray, side: int, rng: Generator, masks: int = 200) -> float:
     """The share of random masks, with as many pixels in each row, whose pixels are as close together."""
-    return float(
-        np.mean([mean_distance(rng.permuted(kept, axis=1), side) <= mean_distance(kept, side) for _ in range(masks)])
-    )
+    found = mean_distance(kept, side)
+    return float(np.mean([mean_distance(rng.permuted(kept, axis=1), side) <= found for _ in range(masks)]))

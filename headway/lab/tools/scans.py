@@ -1,10 +1,28 @@
 """Prefix scans of an associative operator, written out for any numbers, fractions too: values, rounds and applications."""
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import TypeVar
+
+import numpy as np
 
 Item = TypeVar("Item")
 Operator = Callable[[Item, Item], Item]  # earlier, later
+Pair = tuple[Fraction, Fraction]  # z -> a z + b
+UNIT = Fraction(1), Fraction(0)
+
+
+def compose(first: Pair, second: Pair) -> Pair:
+    """z -> a z + b, one after the other."""
+    return second[0] * first[0], second[0] * first[1] + second[1]
+
+
+def loop(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """z_t = a_t z_{t-1} + b_t from z = 0, along the first axis."""
+    found = [b[0]]
+    for t in range(1, len(b)):
+        found.append(a[t] * found[-1] + b[t])
+    return np.array(found)
 
 
 def hillis_steele(items: Sequence[Item], op: Operator[Item]) -> tuple[list[Item], int, int]:

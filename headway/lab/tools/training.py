@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from headway.training.learner import Learner
 from headway.training.plan import Settings
 from headway.training.schedules import rate_factor
 
+M = TypeVar("M", bound=nn.Module)
 Loss = Callable[[Tensor, Tensor], Tensor]  # of outputs and targets
 
 
@@ -49,6 +51,16 @@ def fit(
             found.append(float(value.detach()))
     model.eval()
     return found
+
+
+def trained(
+    make: Callable[[], M], x: np.ndarray, y: np.ndarray, settings: Settings, rng: Generator, loss: Loss = F.cross_entropy
+) -> M:
+    """A new network whose first weights are drawn from `rng`, after `fit`."""
+    with seeded(rng):
+        model = make()
+    fit(model, x, y, settings, rng, loss)
+    return model
 
 
 @torch.no_grad()

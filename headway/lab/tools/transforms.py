@@ -37,3 +37,12 @@ class Even:
         u = np.linspace(0, math.log1p(radius), 20001)
         w = np.expm1(u)
         return float(2 * np.trapezoid(w * self.hat(w) * (w + 1), u))
+
+
+def by_halves(x: np.ndarray) -> tuple[np.ndarray, int]:
+    """The discrete transform of 2^k values (Cooley and Tukey 1965), and how many complex multiplications it took."""
+    if len(x) == 1:
+        return x, 0
+    (even, a), (odd, b) = by_halves(x[::2]), by_halves(x[1::2])
+    odd = odd * np.exp(-2j * np.pi * np.arange(len(odd)) / len(x))
+    return np.concatenate([even + odd, even - odd]), a + b + len(odd)
