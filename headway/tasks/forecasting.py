@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, DataError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import DataError
+from headway.core.files import write_json
 from headway.data.cells import kinds_of
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import count_noun, display_name, list_names
@@ -19,9 +19,10 @@ from headway.data.table import glance
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
+from headway.tasks.brought import require_path
 from headway.tasks.estimates import FIGURES, Estimates, Rival, Scale, outputs_of, squared_loss
 from headway.tasks.forecast_panels import autocorrelation_panel, forecast_panel
-from headway.tasks.held_out import once_per_folder
+from headway.tasks.held_out import loaded_from, once_per_folder, read_kept
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.series_rows import Kept, SeriesCorpus, collect_series, read_past
 from headway.tasks.series_state import SeriesState, flat
@@ -32,6 +33,7 @@ from headway.tasks.uses import Predicted
 BATCH = 1024  # windows that are judged or predicted at once
 FILE, RIVAL = "series.json", "least_squares.safetensors"
 PARTS = ("validation", "test")
+WHICH = "which series? `--table`: one time per row"
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,8 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> SeriesCorpus:
-        if data.table is None:
-            raise UsageError(
-                "which series? `--table`: one time per row", "`headway train forecasting --help` explains it."
-            )
-        d = data
-        return collect_series(data.table, d.target, d.time, d.features, d.categories, d.split, d.lags, d.horizon)
+        path, d = require_path(data.table, WHICH, "train forecasting"), data
+        return collect_series(path, d.target, d.time, d.features, d.categories, d.split, d.lags, d.horizon)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -130,11 +128,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Forecasting":
-        path = folder / FILE
-        try:
-            state = from_json(SeriesState, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", problem.hint) from problem
+        state = read_kept(SeriesState, folder / FILE)
         inputs = data.lags * len(state.channels) + state.width(data.horizon)
         return cls(data, state, LeastSquares.load(folder / RIVAL, inputs, data.horizon), folder)
 
@@ -247,9 +241,8 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         return Kept(part, z, tuple(series.times[i] for i in part.rows))
 
     def _read(self, data: Data, verb: str) -> tuple[Series, int]:
-        if data.table is None:
-            raise UsageError("which series? `--table`: one time per row", f"`headway {verb} --help` explains it.")
-        return read_past(data.table, self.state.channels, [w.name for w in self.state.words], self.state.time)
+        path = require_path(data.table, WHICH, verb)
+        return read_past(path, self.state.channels, [w.name for w in self.state.words], self.state.time)
 
     def _short(self, data: Data, rows: int) -> DataError:
         words = (
@@ -259,9 +252,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     def _validation(self) -> Kept:
         """The validation part of the run that this task was loaded from: intervals are made from it."""
-        if self.folder is None:
-            raise UsageError("the task was not loaded from a run", "open the run with `headway.load(...)`.")
-        return self._held_out(self.folder)["validation"]
+        return self._held_out(loaded_from(self.folder))["validation"]
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         device, sizes = next(iter(model.parameters())).device, self.sizes
