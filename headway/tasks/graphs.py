@@ -1,3 +1,4 @@
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,7 +25,6 @@ from headway.tasks.graph_parts import GraphCorpus, Kept, split_graphs
 from headway.tasks.held_out import damaged, judged, once_per_folder, read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.shell import quote
 from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Batches, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
@@ -263,7 +263,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         if (
             self.learned.of_nodes and self.data.edges and self.data.nodes
         ):  # their nodes without a class are to be predicted
-            same = f"--edges {quote(self.data.edges)} --nodes {quote(self.data.nodes)}"
+            same = f"--edges {shlex.quote(self.data.edges)} --nodes {shlex.quote(self.data.nodes)}"
         return [f"predict {folder} {same}", f"evaluate {folder} {files}"]
 
     # -- using ---------------------------------------------------------------------------------------------------------

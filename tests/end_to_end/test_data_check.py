@@ -54,7 +54,7 @@ def test_sets_are_proposed_if_rows_of_one_name_share_a_value(tmp_path: Path, cap
     assert "--task sets --table" in (err := capsys.readouterr().err) and "--set basket --target total" in err
     loose = [f"b{i // 3},{i % 5}.5,{i * 1.5}" for i in range(30)]
     (tmp_path / "baskets.csv").write_text("\n".join(["basket,price,total", *loose]), encoding="utf-8")
-    assert main(["data", "check", str(tmp_path / "baskets.csv")]) == 2 and "sets" not in capsys.readouterr().err
+    assert main(["data", "check", str(tmp_path / "baskets.csv")]) == 2 and "--task sets" not in capsys.readouterr().err
 
 
 def test_pairs_among_other_columns_are_proposed_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
