@@ -106,9 +106,9 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         t, count, chosen = recipe.training, len(corpus.parts["train"]), recipe.model or Choice(cls.model)
         wide, straight = chosen.name == "mlp", chosen.name == "linear"
         model = sized(
-            chosen, width=512 if wide else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.5
+            chosen, width=128 if wide else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.5
         )
-        usual = default_rate(t.optimizer, 2e-3 if wide else 1e-2) * (2.0 if straight else 1.0)
+        usual = default_rate(t.optimizer, 1e-2) * (2.0 if straight else 1.0)
         return Proposal(recipe.data, model, t.batch or 64, t.rate or usual * (gentler(count) if base else 1.0))
 
     @classmethod

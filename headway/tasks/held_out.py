@@ -51,7 +51,9 @@ def read_kept(kind: type[P], path: Path) -> P:
     try:
         return from_json(kind, read_json(path), str(path))
     except ConfigError as problem:
-        raise RunError(problem.message, problem.hint) from problem
+        named = str(path) in problem.message  # a class that checks its own values does not know the file
+        words = problem.message if named else f"`{path}` is damaged: {problem.message}"
+        raise RunError(words, problem.hint or HINT) from problem
 
 
 def damaged(path: Path, why: str) -> RunError:
