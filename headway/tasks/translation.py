@@ -152,12 +152,9 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         tokens = data.tokens or ("words" if regular else "bpe")
         size = data.vocabulary or choose_size(tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
-        settled = dataclasses.replace(
-            data, vocabulary=size, smoothing=smoothing, beam=data.beam or (1 if regular else 5)
-        )
-        return Proposal(
-            settled, model, t.batch or (1024 if pairs < 8000 or regular else 2048), usual_rate(t, base, pairs, 3e-3)
-        )
+        beam, batch = data.beam or (1 if regular else 5), t.batch or (1024 if pairs < 8000 or regular else 2048)
+        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing, beam=beam)
+        return Proposal(settled, model, batch, usual_rate(t, base, pairs, 3e-3))
 
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":
