@@ -59,7 +59,7 @@ def examine_edges(
             f"did you mean `{guess}`? " if guess else ""
         ) + f"the nodes are {list_names([n for _, n in keys[:5]])} ..."
         raise DataError(words, hint)
-    seen.drop("unknown-node", unknown, "that name a node which is not in the table of nodes")
+    seen.drop("unknown-node", unknown, "with a node that is not in the table of nodes")
     across = np.array([edge.source[0] != edge.target[0] for edge in listed], dtype=bool)
     seen.drop("between-graphs", across, "between two graphs")
     seen.drop("loop", np.array([edge.source == edge.target for edge in listed], dtype=bool), "from a node to itself")
@@ -68,7 +68,7 @@ def examine_edges(
     for i in np.flatnonzero(seen.alive).tolist():
         again[i] = pairs[i] in before
         before.add(pairs[i])
-    seen.drop("duplicate", again, "that were there before" + ("" if directed else ", in this or the other direction"))
+    seen.drop("duplicate", again, "named before" + ("" if directed else ", in this or the other direction"))
     kept = [listed[i] for i in np.flatnonzero(seen.alive).tolist()]
     ends = np.array([(index[edge.source], index[edge.target]) for edge in kept], dtype=np.int64).reshape(-1, 2).T
     alone = np.setdiff1d(np.arange(len(keys)), ends)
@@ -83,8 +83,13 @@ def examine_edges(
     return ends, Report(path, len(listed), len(kept), seen.finish(), statistics, "edge", summary)
 
 
-def examine_labelled(table: Table, labels: Sequence[str], graphs: LabelledGraphs, with_columns: bool) -> Report:
-    """The classes of nodes or graphs, whichever have them, and which columns are read."""
+def examine_labelled(
+    table: Table, names: Sequence[str], labels: Sequence[str], graphs: LabelledGraphs, with_columns: bool
+) -> Report:
+    """The classes of nodes or graphs, whichever have them, and which columns are read.
+
+    names, labels   of the rows of the table
+    """
     unit = graphs.unit.removesuffix("s")
     seen = Examination(table.lines, unit, lambda i: excerpt(labels[i], 30))
     seen.report_unreadable(table.problems)
@@ -94,12 +99,16 @@ def examine_labelled(table: Table, labels: Sequence[str], graphs: LabelledGraphs
         raise DataError(f"{display_name(table.origin)} has no {unit} with a class", hint)
     open_ = [i for i, label in enumerate(labels) if not label]
     message = f"{count_noun(len(open_), unit)} without a class, to be predicted"
-    seen.report("without-class", open_, "note", message, examples=[f"line {table.lines[i]}" for i in open_[:1]])
+    seen.report("without-class", open_, "note", message, examples=[excerpt(names[i], 30) for i in open_])
     counts = Counter(labels[i] for i in known)
     examine_balance(seen, counts, tuple(labels), known)
     if with_columns and (left := [c for c in graphs.attributes if c not in readable(graphs.attributes)]):
         message = f"columns that are not read, since they hold neither numbers nor a few names: {list_names(left)}"
         seen.report_all("not-read", "note", message, len(left))
+    empty = {c: sum(not cell.strip() for cell in graphs.attributes[c]) for c in readable(graphs.attributes)}
+    if with_columns and any(empty.values()):
+        counted = ", ".join(f"`{c}` of {count_noun(n, 'node')}" for c, n in empty.items() if n)
+        seen.report_all("empty-cells", "note", f"empty: {counted}; a number is read as the mean, a name as none", 1)
     if len(known) < FEW:
         message = f"too little data: {count_noun(len(known), unit)} with a class; a model needs at least about {FEW}"
         seen.report_all("little-data", "warning", message, len(known))

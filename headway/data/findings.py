@@ -52,6 +52,11 @@ class Report:
         """Findings with which no model should be trained."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was dropped, and why: for whoever is shown what came of the rest."""
+        return tuple(f"left out: {finding.message}" for finding in self.findings if finding.action == "dropped")
+
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers."""
         value = dataclasses.asdict(self)
@@ -68,6 +73,11 @@ class Report:
             rows.append(f"  {finding.text()}")
             rows += [f"    e.g. {example}" for example in finding.examples[:1]]
         return "\n".join(rows if self.findings else [*rows, "  nothing odd was found"])
+
+
+def unread(problems: Sequence[Problem], noun: str) -> tuple[str, ...]:
+    """What could not be read, in the words of `Report.left_out`."""
+    return (f"left out: {count_noun(len(problems), noun)} that cannot be read",) if problems else ()
 
 
 class Examination:

@@ -80,7 +80,8 @@ def read_graphs(
         {c: tuple(cells[c][i] for i in order) for c in wanted},
         files.nodes,
     )
-    found = (examine_labelled(labelled, labels, graphs, columns is None),) if with_labels else ()
+    names = nodes.column(name) if of_nodes else titles
+    found = (examine_labelled(labelled, names, labels, graphs, columns is None),) if with_labels else ()
     return graphs, (*found, report)
 
 
@@ -96,7 +97,13 @@ def require_once(keys: Sequence[Key], nodes: Table) -> None:
             where = f" of graph `{excerpt(key[0], 30)}`" if key[0] else ""
             again.append(f"`{excerpt(key[1], 30)}`{where} in lines {first[key]} and {line}")
         first.setdefault(key, line)
-    raise_all(again, DataError, f"{display_name(nodes.origin)} names nodes more than once", "every node has one row.")
+    edges = any({a, b} <= set(nodes.columns) for a, b in ENDS)
+    hint = (
+        "this looks like a table of edges: did you swap `--edges` and `--nodes`?"
+        if edges
+        else "every node has one row."
+    )
+    raise_all(again, DataError, f"{display_name(nodes.origin)} names nodes more than once", hint)
 
 
 def read_titles(

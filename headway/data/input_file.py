@@ -131,7 +131,7 @@ class InputFile:
             yield number, held
 
     def is_empty(self) -> DataError:
-        return DataError(f"{self} is empty", "expected text in UTF-8, one sentence or pair per line.")
+        return DataError(f"{self} is empty", "expected text in UTF-8: sentences, pairs, or the rows of a table.")
 
 
 def split_lines(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from headway.data.cells import to_number
 from headway.data.graphs import LabelledGraphs
-from headway.data.messages import count_noun
+from headway.data.messages import count_noun, list_names
 from headway.data.set_tables import is_numeric
 
 MOST_NAMES = 20  # different names of a column that is read; one with more seems to name the nodes, not to describe them
@@ -68,6 +68,19 @@ class NodeFeatures:
             )
         scaled = (raw - np.array(self.mean)) / np.array(self.deviation)
         return np.nan_to_num(scaled, nan=0.0)
+
+    def warnings(self, graphs: LabelledGraphs) -> tuple[str, ...]:
+        """Which cells say nothing to the model: no number where it expects one, or a name that training did not have."""
+        found = []
+        for column in self.wanted:
+            names = {value for c, value in zip(self.columns, self.values, strict=True) if c == column}
+            cells = graphs.attributes[column]
+            if names == {""}:
+                empty = sum(bool(np.isnan(to_number(cell))) for cell in cells)
+                found += [f"`{column}` is no number for {count_noun(empty, 'node')}: read as the mean"] * bool(empty)
+            elif other := [name for name in dict.fromkeys(cells) if name not in names]:
+                found.append(f"`{column}` has names that training had not: {list_names(other[:5])}")
+        return tuple(found)
 
     def _column(self, cells: Sequence[str], value: str) -> Float[np.ndarray, "n"]:
         return np.array([float(cell == value) if value else to_number(cell) for cell in cells])

@@ -83,7 +83,7 @@ class SetBatches(EqualParts[LabelledBatch]):
     """Sets in batches of `rows`, with what they should give: numbers of classes, or numbers."""
 
     def __init__(
-        self, sets: LabelledSets, wanted: Shaped[np.ndarray, "n"], *, rows: int, seed: int, scale: ElementScale
+        self, sets: LabelledSets, wanted: Shaped[np.ndarray, "n ..."], *, rows: int, seed: int, scale: ElementScale
     ) -> None:
         super().__init__(len(sets), rows=rows, seed=seed)
         self.sets, self.wanted = sets, torch.from_numpy(wanted)

@@ -7,7 +7,7 @@ that was killed goes on where it stood.
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -77,6 +77,7 @@ class Bench:
         options: Mapping[str, Value | type] | None = None,
         training: Mapping[str, Value] | None = None,
         begin: Path | None = None,
+        ensemble: int = 1,
     ) -> Run:
         """The run of that name and seed: trained, continued, or read if it is finished."""
         out = self.folder / "runs" / f"{name}-{seed}"
@@ -87,7 +88,8 @@ class Bench:
         if not (out / "recipe.json").exists():
             self.say(f"training `{name}`, seed {seed} ...")
             base = str(begin.resolve()) if begin else None
-            whole = start(ask(task, data, model, options, settings, seed, base).recipe(), out, progress)
+            recipe = ask(task, data, model, options, settings, seed, base).recipe()
+            whole = start(replace(recipe, ensemble=ensemble), out, progress)
         else:
             whole = finished(out) is not None or resume(out, progress)
         if not whole:

@@ -1,20 +1,17 @@
 """Pictures with boxes: from a person's folders, or drawn, to a part to learn from and parts that are held out, kept in the run."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from headway.core.files import read_note, read_tensors, write_tensors
 from headway.data.annotated_files import read_annotated
 from headway.data.annotated_pictures import AnnotatedPictures
 from headway.data.findings import Report
 from headway.data.picture_frame import resize_images
-from headway.tasks.held_out import read_parts, write_parts
+from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 
@@ -50,16 +47,15 @@ def apart(
 def write_held_out(parts: Mapping[str, AnnotatedPictures], folder: Path) -> None:
     def write(path: Path, part: AnnotatedPictures) -> None:
         arrays = {"images": part.images, "boxes": part.boxes, "labels": part.labels, "owners": part.owners}
-        tensors = {key: torch.from_numpy(np.ascontiguousarray(array)) for key, array in arrays.items()}
-        write_tensors(path, tensors, json.dumps({"classes": part.classes, "names": part.names}, ensure_ascii=False))
+        write_arrays(path, arrays, {"classes": part.classes, "names": part.names})
 
     write_parts(parts, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, AnnotatedPictures]:
     def read(path: Path) -> AnnotatedPictures:
-        tensors, note = read_tensors(path), json.loads(read_note(path))
-        images, boxes, labels, owners = (tensors[key].numpy() for key in ("images", "boxes", "labels", "owners"))
+        arrays, note = read_arrays(path)
+        images, boxes, labels, owners = (arrays[key] for key in ("images", "boxes", "labels", "owners"))
         classes, names = tuple(note["classes"]), tuple(note["names"])
         found = AnnotatedPictures(images, boxes, labels, owners, classes, names, str(path))
         fits = images.ndim == 4 and len(names) == len(found) > 0

@@ -184,6 +184,11 @@ class Predictions:
         return found
 
 
+def named(row: tuple[str, ...]) -> tuple[str, ...]:
+    """A sample whose last cell says what it is, for tasks that predict classes or numbers."""
+    return (*row[:3], f"confidence {row[3]}")
+
+
 def verdict(found: Accuracy, always: float, majority: str) -> str:
     """What the accuracy means, against the share that always answering the most frequent class would get right."""
     if found.low <= always:

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import UsageError
 from headway.core.files import write_json
 from headway.data.labelled_batches import LabelledBatch, TextBatches
 from headway.data.segments import SINGLE, mark_text
@@ -18,13 +17,15 @@ from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
-from headway.tasks.held_out import judged, once_per_folder, read_kept, read_tables, write_tables
+from headway.tasks.brought import brought_parts, require_path
+from headway.tasks.held_out import read_kept, read_tables, write_tables
+from headway.tasks.labelled_task import LabelledTask
 from headway.tasks.labelled_texts import LABEL, TEXT, collect_texts, guess_columns, likely_columns, read_texts
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, longest_text, sized, width_of
-from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.sizing import longest_text, sized, usual_rate, width_of
+from headway.tasks.task import Base, Judgement, Loss, Validation
 from headway.tasks.text_maps import text_maps
 from headway.tasks.uses import Classified, Map
 from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_tokenizer, size_for, unseen_characters
@@ -32,6 +33,7 @@ from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_token
 BATCH = 64  # texts that are judged or classified at once
 LONGEST = 512  # tokens of a text that are read, unless the model or the person says otherwise
 SAMPLE = 300  # characters of a text in a sample
+WHICH = "which texts? `--table`: one text and its class per row"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Seen:
     characters: str
 
 
-class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier]):
+class Classification(LabelledTask[Data, Table, LabelledBatch, Classifier, TextBatches]):
     """Text classification: a text in, the probability of each class out.
 
     loss: cross-entropy of the class; figures: accuracy, macro F1 and loss of held-out texts.
@@ -77,6 +79,7 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
     uses = ("classify", "inspect")
     files = ("table", "validation_table", "test_table")
     tested = ("table", "text", "label")
+    at_once = BATCH
 
     def __init__(self, data: Data, tokenizer: Tokenizer, classes: Classes, seen: Seen) -> None:
         self.data, self.tokenizer, self.classes, self.seen = data, tokenizer, classes, seen
@@ -86,12 +89,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[Table]:
-        if data.table is None:
-            hint = "`headway train classification --help` explains it."
-            raise UsageError("which texts? `--table`: one text and its class per row", hint)
-        parts = {"validation": data.validation_table, "test": data.test_table}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_texts(data.table, data.text, data.label, brought, seed)
+        path = require_path(data.table, WHICH, "train classification")
+        return collect_texts(path, data.text, data.label, brought_parts(data.validation_table, data.test_table), seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -122,9 +121,8 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
             more={"context": longest + SINGLE},
         )
         size = data.vocabulary or size_for(data.tokens, texts)
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(texts)))
         settled = dataclasses.replace(data, vocabulary=size, longest=longest)
-        return Proposal(settled, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
+        return Proposal(settled, model, t.batch or (32, 64, 128)[grade], usual_rate(t, base, len(texts)))
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Classification":
@@ -183,25 +181,10 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         texts = part.column("text")
         return Predictions.of(model, batches, self.classes.names).validation(lambda i: texts[i][:SAMPLE])
 
-    def validation_batches(self, folder: Path) -> TextBatches:
-        return self._held_out(folder)["validation"][1]
-
-    def given_batches(self, data: Data, folder: Path, batch: int) -> TextBatches:
-        return self._batches(self._given(data), BATCH)
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
-        """The parts that the run keeps."""
-        found = read_tables(folder, (TEXT, LABEL))
-        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, Table]:
+        return read_tables(folder, (TEXT, LABEL))
 
     # -- judging -------------------------------------------------------------------------------------------------------
-
-    def judge(self, model: Classifier, folder: Path) -> Judgement:
-        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(
         self, model: Classifier, name: str, part: Table, batches: TextBatches, sizes: dict[str, int]
@@ -212,16 +195,11 @@ class Classification(Task[Data, LabelledCorpus[Table], LabelledBatch, Classifier
         found = Predictions.of(model, batches, self.classes.names)
         return found.judgement(name, self.classes.majority, lambda i: texts[i][:SAMPLE], sizes, "texts", notes)
 
-    def evaluate(self, model: Classifier, data: Data) -> Judgement:
-        part = self._given(data)
-        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
-
-    def _given(self, data: Data) -> Table:
+    def _given(self, data: Data) -> tuple[Table, tuple[str, ...]]:
         """A table that a person brings; its columns are named as in training unless they are given."""
-        if data.table is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError("which texts? `--table`: one text and its class per row", hint)
-        return read_texts(data.table, data.text or self.data.text, data.label or self.data.label)[0]
+        path = require_path(data.table, WHICH, "evaluate")
+        part, report = read_texts(path, data.text or self.data.text, data.label or self.data.label)
+        return part, report.left_out
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         ids = torch.zeros(1, self.seen.median + SINGLE, dtype=torch.long, device=next(iter(model.parameters())).device)

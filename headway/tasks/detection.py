@@ -1,6 +1,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -10,28 +10,29 @@ from torch import Tensor
 
 from headway.core.config import Choice, require
 from headway.core.errors import DataError, UsageError
-from headway.core.files import write_json
 from headway.core.seeds import derive
 from headway.data.annotated_batches import AnnotatedBatch, AnnotatedBatches
 from headway.data.annotated_files import read_annotated
 from headway.data.annotated_pictures import BOXES, AnnotatedPictures
 from headway.data.picture_folders import read_header, read_picture
-from headway.data.picture_frame import Frame, resize_images
+from headway.data.picture_frame import resize_images
 from headway.data.shapes import draw
 from headway.models.set_predictor import SetPredictor
 from headway.tasks.annotated import apart, collect_annotated, read_held_out, write_held_out
+from headway.tasks.brought import brought_parts, require_path
 from headway.tasks.found_objects import FIGURES, FoundObjects
-from headway.tasks.held_out import judged, once_per_folder, read_kept
-from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.labelled_task import LabelledTask
+from headway.tasks.labels import LabelledCorpus
 from headway.tasks.matching import set_loss
 from headway.tasks.panels import Picture
+from headway.tasks.picture_state import PictureState
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import default_rate, gentler, sized
-from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.sizing import sized, usual_rate
+from headway.tasks.task import Base, Judgement, Loss, Validation
 from headway.tasks.uses import Detected
 
 BATCH = 64  # pictures that are judged at once
-FILE = "frame.json"
+WHICH = f"which pictures? `--folder`, with a table `{BOXES}` in it"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class Data:
         )
 
 
-class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, SetPredictor]):
+class Detection(
+    PictureState[Data], LabelledTask[Data, AnnotatedPictures, AnnotatedBatch, SetPredictor, AnnotatedBatches]
+):
     """Object detection: a picture in, boxes with classes out.
 
     loss: each object is matched with one query (Hungarian algorithm), then class, place and overlap of the match; figures:
@@ -67,9 +70,7 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
     uses = ("detect",)
     files = ("folder", "validation_folder", "test_folder")
     tested = ("folder",)
-
-    def __init__(self, data: Data, classes: Classes, frame: Frame) -> None:
-        self.data, self.classes, self.frame = data, classes, frame
+    at_once = BATCH
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
@@ -80,9 +81,8 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
             return apart(drawn, {}, (), seed, drawn.origin)
         if data.folder is None:
             hint = "`--kind shapes` draws some; `headway train detection --help` explains both."
-            raise UsageError(f"which pictures? `--folder`, with a table `{BOXES}` in it", hint)
-        parts = {"validation": data.validation_folder, "test": data.test_folder}
-        brought = {name: folder for name, folder in parts.items() if folder is not None}
+            raise UsageError(WHICH, hint)
+        brought = brought_parts(data.validation_folder, data.test_folder)
         return collect_annotated(data.folder, brought, data.size, seed)
 
     @classmethod
@@ -111,34 +111,16 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
                 "queries": max(12, 2 * most),
             },
         )
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(train)))
-        return Proposal(recipe.data, model, t.batch or 80, t.rate or usual)
+        return Proposal(recipe.data, model, t.batch or 80, usual_rate(t, base, len(train)))
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[AnnotatedPictures], base: Base | None) -> "Detection":
         """Learn the classes and the scale of the channels, or take them over from the run that this one begins with."""
-        before = base.task if base else None
-        known = isinstance(before, Detection) and data.size is None
-        frame = before.frame if known and isinstance(before, Detection) else Frame.of(corpus.train.images)
-        return cls(data, Classes.of(corpus.train.label_names, before), frame)
-
-    def save(self, folder: Path) -> None:
-        self.classes.save(folder)
-        write_json(folder / FILE, asdict(self.frame))
-
-    @classmethod
-    def load(cls, data: Data, folder: Path) -> "Detection":
-        frame = read_kept(Frame, folder / FILE)
-        return cls(data, Classes.load(folder), frame)
+        return cls.of(data, corpus.train.label_names, corpus.train.images, base.task if base else None)
 
     @property
     def sizes(self) -> dict[str, int]:
-        f = self.frame
-        return {"channels": f.channels, "height": f.height, "width": f.width, "outputs": len(self.classes.names)}
-
-    def describe(self) -> str:
-        colour = "grey" if self.frame.channels == 1 else "colour"
-        return f"pictures of {self.frame.width} x {self.frame.height} in {colour}, {self.classes.describe()}"
+        return self.shape | {"outputs": len(self.classes.names)}
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -155,9 +137,9 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         f = self.frame
         return dataclasses.replace(part, images=resize_images(part.images, f.height, f.width, f.channels))
 
-    def _batches(self, part: AnnotatedPictures, rows: int, seed: int = 0) -> AnnotatedBatches:
+    def _batches(self, part: AnnotatedPictures, batch: int, seed: int = 0) -> AnnotatedBatches:
         labels = self.classes.numbers(part.label_names, part.origin)
-        return AnnotatedBatches(self._fitted(part), labels, rows=rows, seed=seed, frame=self.frame)
+        return AnnotatedBatches(self._fitted(part), labels, rows=batch, seed=seed, frame=self.frame)
 
     def loss(self, model: SetPredictor, batch: AnnotatedBatch) -> Loss:
         """What is minimised is the sum over the blocks of the decoder; what is reported is the loss of the last one."""
@@ -170,35 +152,22 @@ class Detection(Task[Data, LabelledCorpus[AnnotatedPictures], AnnotatedBatch, Se
         part, batches = self._held_out(folder)["validation"]
         return FoundObjects.of(model, part, batches, self.classes.names).validation()
 
-    def validation_batches(self, folder: Path) -> AnnotatedBatches:
-        return self._held_out(folder)["validation"][1]
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[AnnotatedPictures, AnnotatedBatches]]:
-        """The parts that the run keeps."""
-        found = read_held_out(folder)
-        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, AnnotatedPictures]:
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
-    def judge(self, model: SetPredictor, folder: Path) -> Judgement:
-        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        found = FoundObjects.of(model, *parts[name], self.classes.names)
-        return found.judgement(name, {n: len(part) for n, (part, _) in parts.items()})
+    def _judgement(
+        self, model: SetPredictor, name: str, part: AnnotatedPictures, batches: AnnotatedBatches, sizes: dict[str, int]
+    ) -> Judgement:
+        return FoundObjects.of(model, part, batches, self.classes.names).judgement(name, sizes)
 
-    def evaluate(self, model: SetPredictor, data: Data) -> Judgement:
-        if data.folder is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError(f"which pictures? `--folder`, with a table `{BOXES}` in it", hint)
-        part = read_annotated(data.folder)[0]
-        found = FoundObjects.of(model, part, self._batches(part, BATCH), self.classes.names)
-        return found.judgement("given", {"given": len(part)})
+    def _given(self, data: Data) -> tuple[AnnotatedPictures, tuple[str, ...]]:
+        part, report = read_annotated(require_path(data.folder, WHICH, "evaluate"))
+        return part, report.left_out
 
     def example(self, model: SetPredictor) -> tuple[Callable[[], Tensor], int]:
-        shape = (1, self.frame.channels, self.frame.height, self.frame.width)
-        picture = torch.zeros(shape, device=next(iter(model.parameters())).device)
+        picture = torch.zeros(1, *self.shape.values(), device=next(iter(model.parameters())).device)
         return lambda: model.logits(model(picture)), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:

@@ -13,10 +13,13 @@ from typing import Protocol
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
+from headway.core.errors import DataError
 from headway.data.labelled_batches import LabelledBatch, Rows
+from headway.data.messages import display_name, excerpt
 from headway.evaluate.conformal import coverage_of
-from headway.evaluate.regression import mae, r2, rmse
+from headway.evaluate.regression import Estimate, mae, r2, rmse
 from headway.models.classifier import Classifier
 from headway.tasks.panels import Mark, Panel, Plot
 from headway.tasks.task import Figure, Judgement, Loss, Score, Validation
@@ -30,6 +33,8 @@ FIGURES = (
 
 
 class OrderedBatches(Protocol):
+    wanted: Tensor  # what should come out, scaled
+
     def in_order(self) -> Iterator[tuple[Rows, LabelledBatch]]: ...
 
 
@@ -67,6 +72,19 @@ class Scale:
     def undo(self, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
         return values * self.deviation + self.mean
 
+    def encode(
+        self, values: Float[np.ndarray, "n"], cells: Sequence[str], origin: str, hint: str
+    ) -> Float[np.ndarray, "n 1"]:
+        """The numbers of these cells as a model is trained on them; a cell that is none raises."""
+        wrong = np.flatnonzero(np.isnan(values))
+        if len(wrong):
+            words = f"{display_name(origin)} has targets that are no numbers, such as `{excerpt(cells[wrong[0]], 30)}`"
+            raise DataError(words, hint)
+        return self.apply(values)[:, None].astype(np.float32)
+
+    def describe(self) -> str:
+        return f"numbers of mean {self.mean:.4g} and standard deviation {self.deviation:.4g}"
+
 
 @dataclass(frozen=True, eq=False)
 class Rival:
@@ -85,6 +103,14 @@ class Estimates:
     scale: Scale
     block: int = 1  # neighbours in time whose errors are alike: for the intervals of the figures
 
+    @classmethod
+    def of(cls, model: Classifier, batches: OrderedBatches, scale: Scale) -> "Estimates":
+        true = batches.wanted.double().numpy()
+        return cls(scale.undo(outputs_of(model, batches)), scale.undo(true), scale)
+
+    def select(self, rows: np.ndarray) -> "Estimates":
+        return Estimates(self.predicted[rows], self.true[rows], self.scale)
+
     @property
     def errors(self) -> Float[np.ndarray, "n h"]:
         return self.true - self.predicted
@@ -98,6 +124,13 @@ class Estimates:
         found = self.predicted if predicted is None else predicted
         return r2(found.ravel(), self.true.ravel(), resamples=0).value
 
+    def rmse(self) -> float:
+        return rmse(self.predicted.ravel(), self.true.ravel(), resamples=0).value
+
+    def figure(self, name: Callable[..., Estimate]) -> Estimate:
+        """`r2`, `rmse` or `mae` over all outputs, with its interval."""
+        return name(self.predicted.ravel(), self.true.ravel(), block=self.block)
+
     def samples(self, show: Callable[[int], str], count: int) -> tuple[tuple[str, ...], ...]:
         """The examples with the largest errors, the largest first."""
         rows = np.argsort(-np.abs(self.errors).max(1), kind="stable")[:count].tolist()
@@ -107,8 +140,7 @@ class Estimates:
         )
 
     def validation(self, show: Callable[[int], str]) -> Validation:
-        error = rmse(self.predicted.ravel(), self.true.ravel(), resamples=0).value
-        figures = {"R2": self.r2(), "RMSE": error, "loss": self.loss}
+        figures = {"R2": self.r2(), "RMSE": self.rmse(), "loss": self.loss}
         return Validation(figures, -self.loss, self.samples(show, 3))
 
     def judgement(
@@ -127,13 +159,8 @@ class Estimates:
 
         radius, coverage   half the length of the intervals of the predictions, and the share that they should cover
         """
-        f, y = self.predicted.ravel(), self.true.ravel()
         size = f"{len(self.true):,} {unit}, bootstrap" + (f" in blocks of {self.block}" if self.block > 1 else "")
-        found = [
-            ("R2", r2(f, y, block=self.block)),
-            ("RMSE", rmse(f, y, block=self.block)),
-            ("MAE", mae(f, y, block=self.block)),
-        ]
+        found = [(name, self.figure(of)) for name, of in (("R2", r2), ("RMSE", rmse), ("MAE", mae))]
         scores = [Score(part, name, e.value, e.low, e.high, 4, size) for name, e in found]
         if self.true.shape[1] > 1:
             steps = [r2(self.predicted[:, h], self.true[:, h], resamples=0).value for h in range(self.true.shape[1])]

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.core.config import Choice, from_json, require
-from headway.core.errors import ConfigError, DataError, RunError, UsageError
-from headway.core.files import read_json, write_json
+from headway.core.config import Choice, require
+from headway.core.errors import DataError
+from headway.core.files import write_json
 from headway.data.cells import kinds_of
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import count_noun, display_name, list_names
@@ -19,9 +19,10 @@ from headway.data.table import glance
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
+from headway.tasks.brought import require_path
 from headway.tasks.estimates import FIGURES, Estimates, Rival, Scale, outputs_of, squared_loss
 from headway.tasks.forecast_panels import autocorrelation_panel, forecast_panel
-from headway.tasks.held_out import once_per_folder
+from headway.tasks.held_out import loaded_from, once_per_folder, read_kept
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.series_rows import Kept, SeriesCorpus, collect_series, read_past
 from headway.tasks.series_state import SeriesState, flat
@@ -32,6 +33,7 @@ from headway.tasks.uses import Predicted
 BATCH = 1024  # windows that are judged or predicted at once
 FILE, RIVAL = "series.json", "least_squares.safetensors"
 PARTS = ("validation", "test")
+WHICH = "which series? `--table`: one time per row"
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,8 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> SeriesCorpus:
-        if data.table is None:
-            raise UsageError(
-                "which series? `--table`: one time per row", "`headway train forecasting --help` explains it."
-            )
-        d = data
-        return collect_series(data.table, d.target, d.time, d.features, d.categories, d.split, d.lags, d.horizon)
+        path, d = require_path(data.table, WHICH, "train forecasting"), data
+        return collect_series(path, d.target, d.time, d.features, d.categories, d.split, d.lags, d.horizon)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -104,13 +102,15 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: SeriesCorpus, base: Base | None) -> Proposal[Data]:
-        """Series are short and noisy: much dropout, which wants a wide layer; linear parts and recurrences take larger steps."""
+        """Series are short and noisy, so networks are small, with much dropout, and take large steps; a linear model larger ones.
+
+        Of a grid on the training part of NYSE volumes the best by three later blocks of it: docs/findings.md.
+        """
         t, count, chosen = recipe.training, len(corpus.parts["train"]), recipe.model or Choice(cls.model)
-        wide, straight = chosen.name == "mlp", chosen.name == "linear"
-        model = sized(
-            chosen, width=512 if wide else 32, depth=1, inner=2, head_width=16, dropout=0.0 if straight else 0.5
-        )
-        usual = default_rate(t.optimizer, 2e-3 if wide else 1e-2) * (2.0 if straight else 1.0)
+        straight, wide = chosen.name == "linear", chosen.name == "mlp"
+        dropout = 0.0 if straight else 0.5 if wide else 0.3
+        model = sized(chosen, width=128 if wide else 32, depth=1, inner=2, head_width=16, dropout=dropout)
+        usual = default_rate(t.optimizer, 1e-2) * (2.0 if straight else 1.0)
         return Proposal(recipe.data, model, t.batch or 64, t.rate or usual * (gentler(count) if base else 1.0))
 
     @classmethod
@@ -130,11 +130,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def load(cls, data: Data, folder: Path) -> "Forecasting":
-        path = folder / FILE
-        try:
-            state = from_json(SeriesState, read_json(path), str(path))
-        except ConfigError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", problem.hint) from problem
+        state = read_kept(SeriesState, folder / FILE)
         inputs = data.lags * len(state.channels) + state.width(data.horizon)
         return cls(data, state, LeastSquares.load(folder / RIVAL, inputs, data.horizon), folder)
 
@@ -247,9 +243,8 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         return Kept(part, z, tuple(series.times[i] for i in part.rows))
 
     def _read(self, data: Data, verb: str) -> tuple[Series, int]:
-        if data.table is None:
-            raise UsageError("which series? `--table`: one time per row", f"`headway {verb} --help` explains it.")
-        return read_past(data.table, self.state.channels, [w.name for w in self.state.words], self.state.time)
+        path = require_path(data.table, WHICH, verb)
+        return read_past(path, self.state.channels, [w.name for w in self.state.words], self.state.time)
 
     def _short(self, data: Data, rows: int) -> DataError:
         words = (
@@ -259,9 +254,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     def _validation(self) -> Kept:
         """The validation part of the run that this task was loaded from: intervals are made from it."""
-        if self.folder is None:
-            raise UsageError("the task was not loaded from a run", "open the run with `headway.load(...)`.")
-        return self._held_out(self.folder)["validation"]
+        return self._held_out(loaded_from(self.folder))["validation"]
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         device, sizes = next(iter(model.parameters())).device, self.sizes

@@ -4,21 +4,18 @@ Nodes are held out by their classes alone: the model sees all nodes and all edge
 of the training part.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
-from headway.core.errors import RunError
-from headway.core.files import read_note, read_tensors, write_tensors
 from headway.data.findings import Report
 from headway.data.graphs import LabelledGraphs
 from headway.data.labelled_batches import Rows
+from headway.tasks.held_out import damaged, read_arrays, write_arrays
 from headway.tasks.labels import ENOUGH, split_by_class
 
 FILE = "graphs.safetensors"
@@ -81,16 +78,14 @@ class Kept:
         g = self.graphs
         arrays = {"x": self.x, "edges": g.edges, "graph": g.graph} | {f"rows/{n}": r for n, r in self.parts.items()}
         lists = {"names": g.names, "graph_names": g.graph_names, "labels": g.labels}
-        note = json.dumps(lists | {"of_nodes": g.of_nodes, "origin": g.origin}, ensure_ascii=False)
-        tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
-        write_tensors(folder / "held_out" / FILE, tensors, note)
+        note = lists | {"of_nodes": g.of_nodes, "origin": g.origin}
+        write_arrays(folder / "held_out" / FILE, arrays, note)
 
     @classmethod
     def read(cls, folder: Path) -> "Kept":
-        path, hint = folder / "held_out" / FILE, "restore the file from a copy, or train again."
-        arrays = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
+        path = folder / "held_out" / FILE
         try:
-            note = json.loads(read_note(path))
+            arrays, note = read_arrays(path)
             names, titles, labels = (tuple(map(str, note[key])) for key in ("names", "graph_names", "labels"))
             x, of_nodes = arrays["x"], bool(note["of_nodes"])
             graphs = LabelledGraphs(
@@ -99,10 +94,10 @@ class Kept:
             parts = {name.removeprefix("rows/"): rows for name, rows in arrays.items() if name.startswith("rows/")}
             validation = parts["validation"]
         except (ValueError, KeyError, TypeError) as problem:
-            raise RunError(f"`{path}` is damaged: it does not hold graphs ({problem})", hint) from problem
+            raise damaged(path, f"it does not hold graphs ({problem})") from problem
         whole = len(x) == len(graphs.graph) == len(names) and len(validation) > 0
         whole = whole and len(labels) == (len(names) if of_nodes else len(titles))
         inside = graphs.edges.size == 0 or 0 <= graphs.edges.min() <= graphs.edges.max() < len(x)
         if not whole or not inside or any(rows.max() >= len(labels) for rows in parts.values()):
-            raise RunError(f"`{path}` is damaged: its nodes, edges and labels do not fit together", hint)
+            raise damaged(path, "its nodes, edges and labels do not fit together")
         return cls(graphs, x, parts)

@@ -1,3 +1,4 @@
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from headway.core import registry
 from headway.core.config import Choice, require
-from headway.core.errors import ConfigError, RunError, UsageError
+from headway.core.errors import ConfigError, UsageError
 from headway.core.files import write_json
 from headway.data.graph_generators import generate_graphs
 from headway.data.graph_tables import Files, read_graphs, recognise_files
@@ -21,10 +22,10 @@ from headway.models.graph_network import GraphNetwork
 from headway.tasks.answers import FIGURES, Predictions
 from headway.tasks.graph_level import LEVELS, Features, Level, log_probabilities
 from headway.tasks.graph_parts import GraphCorpus, Kept, split_graphs
-from headway.tasks.held_out import judged, once_per_folder, read_kept
+from headway.tasks.held_out import damaged, judged, once_per_folder, read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Batches, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
@@ -49,13 +50,11 @@ class Data:
             (self.size >= 30, f"`--size` must be at least 30, not {self.size}"),
         )
 
-    @property
-    def named(self) -> Files:
+    def named(self, command: str) -> Files:
         if self.edges is None or self.nodes is None:
             missing = " and ".join(f"`--{n}`" for n in ("edges", "nodes") if getattr(self, n) is None)
-            raise UsageError(
-                f"which graphs? {missing} missing", "tables of edges and nodes, or generated ones: `--kind`."
-            )
+            hint = f"a table of edges and one of nodes; `headway {command} --help` explains them."
+            raise UsageError(f"which graphs? {missing} missing", hint)
         return Files(self.edges, self.nodes, self.graphs, self.label, self.directed)
 
 
@@ -96,7 +95,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
     def collect(cls, data: Data, seed: int) -> GraphCorpus:
         if data.kind is not None:
             return split_graphs(generate_graphs(data.kind, data.size, seed), (), seed)
-        graphs, reports = read_graphs(data.named)
+        graphs, reports = read_graphs(data.named("train graphs"))
         return split_graphs(graphs, reports, seed)
 
     @classmethod
@@ -123,8 +122,8 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
             head_width=8,
             dropout=(0.5 if count < 2000 else 0.3) if of_nodes else 0.1,
         )
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(count))
-        return Proposal(recipe.data, model, t.batch or (1 if of_nodes else 32 if count < 2000 else 64), t.rate or usual)
+        batch = count if of_nodes else t.batch or (32 if count < 2000 else 64)  # nodes are learned from all at once
+        return Proposal(recipe.data, model, batch, usual_rate(t, base, count))
 
     @classmethod
     def fit(cls, data: Data, corpus: GraphCorpus, base: Base | None) -> "Graphs":
@@ -144,8 +143,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         learned = read_kept(Learned, folder / FILE)
         f = learned.features
         if len({len(f.columns), len(f.values), len(f.mean), len(f.deviation)}) != 1:
-            hint = "restore the file from a copy, or train again."
-            raise RunError(f"`{folder / FILE}` is damaged: every feature needs a column and a scale", hint)
+            raise damaged(folder / FILE, "every feature needs a column and a scale")
         return cls(data, Classes.load(folder), learned)
 
     @property
@@ -194,7 +192,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         return self._rows(kept.graphs, kept.x, kept.parts["validation"])
 
     def given_batches(self, data: Data, folder: Path, batch: int) -> Batches[GraphBatch]:
-        graphs = self._bring(data, with_labels=True)
+        graphs = self._bring(data, "evaluate")[0]
         return self._rows(graphs, self.learned.features.apply(graphs), labelled(graphs))
 
     @once_per_folder
@@ -231,17 +229,21 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
 
     def evaluate(self, model: GraphNetwork, data: Data) -> Judgement:
         """Scores of the nodes or graphs that have a class; columns are named as in training unless they are given."""
-        graphs = self._bring(data, with_labels=True)
+        graphs, warnings = self._bring(data, "evaluate")
         rows, x = labelled(graphs), self.learned.features.apply(graphs)
-        return self._judgement(model, "given", graphs, x, rows, {"given": len(rows)})
+        found = self._judgement(model, "given", graphs, x, rows, {"given": len(rows)})
+        return replace(found, notes=(*found.notes, *warnings))
 
-    def _bring(self, data: Data, with_labels: bool) -> LabelledGraphs:
-        files = replace(data.named, label=data.label or self.data.label)
+    def _bring(self, data: Data, verb: str) -> tuple[LabelledGraphs, tuple[str, ...]]:
+        """The graphs of tables that a person brings, and what was left out or filled in."""
+        files = replace(data.named(verb), label=data.label or self.data.label)
         if self.learned.of_nodes != (files.graphs is None):
             words = "nodes" if self.learned.of_nodes else "whole graphs"
             hint = "leave `--graphs` out." if self.learned.of_nodes else "name them: `--graphs graphs.csv`."
             raise UsageError(f"this model was trained for the classes of {words}", hint)
-        return read_graphs(files, self.learned.features.wanted, with_labels)[0]
+        graphs, reports = read_graphs(files, self.learned.features.wanted, with_labels=verb == "evaluate")
+        left_out = [words for report in reports for words in report.left_out]
+        return graphs, (*left_out, *self.learned.features.warnings(graphs))
 
     def example(self, model: GraphNetwork) -> tuple[Callable[[], Tensor], int]:
         """A ring of 100 nodes: what a node or a graph costs depends on how many edges there are."""
@@ -257,13 +259,18 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         files = "--edges edges.csv --nodes nodes.csv" + ("" if self.learned.of_nodes else " --graphs graphs.csv")
-        return [f"predict {folder} {files}", f"evaluate {folder} {files}"]
+        same = files
+        if (
+            self.learned.of_nodes and self.data.edges and self.data.nodes
+        ):  # their nodes without a class are to be predicted
+            same = f"--edges {shlex.quote(self.data.edges)} --nodes {shlex.quote(self.data.nodes)}"
+        return [f"predict {folder} {same}", f"evaluate {folder} {files}"]
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
-    def predict(self, model: GraphNetwork, data: object) -> Predicted:
+    def predict(self, model: GraphNetwork, data: Data) -> Predicted:
         """The classes of all nodes or graphs, of this graph or new ones; classes in the tables are not looked at."""
-        graphs = self._bring(data if isinstance(data, Data) else Data(), with_labels=False)
+        graphs, warnings = self._bring(data, "predict")
         found = self._all(model, graphs, self.learned.features.apply(graphs))
         best, names = found.max(1), [self.classes.names[i] for i in found.argmax(1)]
         rows = [(*self.level.title(graphs, i), names[i], f"{best[i]:.3f}") for i in range(len(graphs))]
@@ -271,7 +278,7 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
         if self.learned.of_nodes and len(graphs.graph_names) == 1:  # one graph needs no name
             columns, rows = columns[1:], [row[1:] for row in rows]
         panel = self.level.draw(graphs, np.arange(len(graphs)), names, ("",) * len(graphs))
-        return Predicted(columns, tuple(rows), (panel,))
+        return Predicted(columns, tuple(rows), (panel,), warnings)
 
 
 def labelled(graphs: LabelledGraphs) -> Rows:

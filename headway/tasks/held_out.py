@@ -7,11 +7,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import torch
 
 from headway.core.config import from_json
-from headway.core.errors import ConfigError, DataError, RunError
-from headway.core.files import read_json, write_text
+from headway.core.errors import ConfigError, DataError, RunError, UsageError
+from headway.core.files import read_json, read_note, read_tensors, write_tensors, write_text
 from headway.data.rows import Problem
 from headway.data.table import Table, read_table
 from headway.tasks.folder import HELD_OUT
@@ -35,9 +38,9 @@ def read_parts(folder: Path, suffix: str, read: Callable[[Path], P]) -> dict[str
         try:
             parts[path.stem] = read(path)
         except DataError as problem:
-            raise RunError(f"`{path}` is damaged: {problem.message}", HINT) from problem
+            raise damaged(path, problem.message) from problem
         except (ValueError, KeyError, TypeError) as problem:
-            raise RunError(f"`{path}` is damaged: {problem}", HINT) from problem
+            raise damaged(path, str(problem)) from problem
     if "validation" not in parts:
         raise RunError(f"`{folder / HELD_OUT / f'validation{suffix}'}` is missing", HINT)
     return parts
@@ -48,7 +51,14 @@ def read_kept(kind: type[P], path: Path) -> P:
     try:
         return from_json(kind, read_json(path), str(path))
     except ConfigError as problem:
-        raise RunError(problem.message, problem.hint) from problem
+        named = str(path) in problem.message  # a class that checks its own values does not know the file
+        words = problem.message if named else f"`{path}` is damaged: {problem.message}"
+        raise RunError(words, problem.hint or HINT) from problem
+
+
+def damaged(path: Path, why: str) -> RunError:
+    """The error that says what is wrong with a file of the run."""
+    return RunError(f"`{path}` is damaged: {why}", HINT)
 
 
 def once_per_folder(read: Callable[[T, Path], P]) -> Callable[[T, Path], P]:
@@ -67,6 +77,27 @@ def once_per_folder(read: Callable[[T, Path], P]) -> Callable[[T, Path], P]:
 def judged(parts: Mapping[str, P]) -> str:
     """The part that a run is judged by: the validation part only if the data was too small to set a test part apart."""
     return "test" if "test" in parts else "validation"
+
+
+def loaded_from(folder: Path | None) -> Path:
+    """The run that a task was loaded from, which keeps parts that it needs."""
+    if folder is None:
+        raise UsageError("the task was not loaded from a run", "open the run with `headway.load(...)`.")
+    return folder
+
+
+# -- arrays ------------------------------------------------------------------------------------------------------------
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], note: object) -> None:
+    """Arrays, and beside them a note that JSON can hold."""
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+    write_tensors(path, tensors, json.dumps(note, ensure_ascii=False))
+
+
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], Any]:
+    """What `write_arrays` wrote; a note that is no JSON is a `ValueError`."""
+    return {name: tensor.numpy() for name, tensor in read_tensors(path).items()}, json.loads(read_note(path))
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

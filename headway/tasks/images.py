@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,30 +9,30 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import UsageError
-from headway.core.files import write_json
 from headway.data.augmentation import NONE, Augmentation
+from headway.data.findings import unread
 from headway.data.labelled_batches import LabelledBatch, PictureBatches
 from headway.data.picture_arrays import IDX_IMAGES
 from headway.data.picture_folders import SUFFIXES
-from headway.data.picture_frame import Frame
 from headway.data.pictures import Pictures
 from headway.models.classifier import Classifier
 from headway.tasks.answers import FIGURES, Predictions, label_loss
-from headway.tasks.held_out import judged, once_per_folder, read_kept
+from headway.tasks.brought import brought_parts, require_path
 from headway.tasks.labelled_pictures import collect_pictures, read_evaluated, read_held_out, write_held_out
-from headway.tasks.labels import Classes, LabelledCorpus
+from headway.tasks.labelled_task import LabelledTask
+from headway.tasks.labels import LabelledCorpus
 from headway.tasks.panels import Panel
 from headway.tasks.picture_maps import drawn_maps, picture_maps
 from headway.tasks.picture_models import sized_for_pictures
 from headway.tasks.picture_panels import WORST, explain_picture, worst_errors
+from headway.tasks.picture_state import PictureState
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import default_rate, gentler
-from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.sizing import usual_rate
+from headway.tasks.task import Base, Judgement, Loss, Validation
 from headway.tasks.uses import Classified, Map
 
 BATCH = 128  # pictures that are judged or classified at once
-FILE = "frame.json"
+WHICH = "which pictures? `--folder`, `--npz` or `--idx`"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Data:
         )
 
 
-class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
+class Images(PictureState[Data], LabelledTask[Data, Pictures, LabelledBatch, Classifier, PictureBatches]):
     """Image classification: a picture in, the probability of each class out.
 
     loss: cross-entropy of the class; figures: accuracy, macro F1 and loss of held-out pictures.
@@ -72,23 +72,17 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
     unit, loss_unit = "examples", "nats per example"
     figures = FIGURES
     columns = ("input", "predicted", "true", "confidence")
-    uses = ("classify",)
+    uses = ("classify", "inspect")
     files = ("folder", "npz", "idx", "labels", "validation_folder", "test_folder")
     tested = ("folder", "npz", "idx", "labels")
-
-    def __init__(self, data: Data, classes: Classes, frame: Frame) -> None:
-        self.data, self.classes, self.frame = data, classes, frame
+    at_once = BATCH
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[Pictures]:
-        path = data.folder or data.npz or data.idx
-        if path is None:
-            hint = "`headway train images --help` explains them."
-            raise UsageError("which pictures? `--folder`, `--npz` or `--idx`", hint)
-        parts = {"validation": data.validation_folder, "test": data.test_folder}
-        brought = {name: folder for name, folder in parts.items() if folder is not None}
+        path = require_path(data.folder or data.npz or data.idx, WHICH, "train images")
+        brought = brought_parts(data.validation_folder, data.test_folder)
         return collect_pictures(path, data.labels, brought, data.size, seed)
 
     @classmethod
@@ -109,40 +103,21 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         height, width = corpus.train.images.shape[1:3]
         side, grade = max(height, width), (count >= 5000) + (count >= 50_000)
         model = sized_for_pictures(recipe.model or Choice(cls.model), count, side, t.minutes)
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(count))
         data = recipe.data
         if (
             data.augment is None
         ):  # on smaller pictures a shift moves too much; whether a mirror image is the same is not known
             data = replace(data, augment=f"shift={round(side / 14)} rotation=10" if min(height, width) >= 16 else NONE)
-        return Proposal(data, model, t.batch or (32, 64, 128)[grade], t.rate or usual)
+        return Proposal(data, model, t.batch or (32, 64, 128)[grade], usual_rate(t, base, count))
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Pictures], base: Base | None) -> "Images":
         """Learn the classes and the scale of the channels, or take them over from the run that this one begins with."""
-        before = base.task if base else None
-        measured = Frame.of(corpus.train.images)
-        frame = before.frame if isinstance(before, Images) and data.size is None else measured
-        return cls(data, Classes.of(corpus.train.label_names, before), frame)
-
-    def save(self, folder: Path) -> None:
-        self.classes.save(folder)
-        write_json(folder / FILE, asdict(self.frame))
-
-    @classmethod
-    def load(cls, data: Data, folder: Path) -> "Images":
-        frame = read_kept(Frame, folder / FILE)
-        return cls(data, Classes.load(folder), frame)
+        return cls.of(data, corpus.train.label_names, corpus.train.images, base.task if base else None)
 
     @property
     def sizes(self) -> dict[str, int]:
-        f = self.frame
-        shape = {"channels": f.channels, "height": f.height, "width": f.width}
-        return shape | {"features": math.prod(shape.values()), "outputs": len(self.classes.names)}
-
-    def describe(self) -> str:
-        colour = "grey" if self.frame.channels == 1 else "colour"
-        return f"pictures of {self.frame.width} x {self.frame.height} in {colour}, {self.classes.describe()}"
+        return self.shape | {"features": math.prod(self.shape.values()), "outputs": len(self.classes.names)}
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -166,25 +141,10 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
         part, batches = self._held_out(folder)["validation"]
         return Predictions.of(model, batches, self.classes.names).validation(lambda i: part.names[i])
 
-    def validation_batches(self, folder: Path) -> PictureBatches:
-        return self._held_out(folder)["validation"][1]
-
-    def given_batches(self, data: Data, folder: Path, batch: int) -> PictureBatches:
-        return self._batches(self._given(data), BATCH)
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[Pictures, PictureBatches]]:
-        """The parts that the run keeps."""
-        found = read_held_out(folder)
-        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, Pictures]:
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
-
-    def judge(self, model: Classifier, folder: Path) -> Judgement:
-        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(
         self, model: Classifier, name: str, part: Pictures, batches: PictureBatches, sizes: dict[str, int]
@@ -197,23 +157,13 @@ class Images(Task[Data, LabelledCorpus[Pictures], LabelledBatch, Classifier]):
             judgement, panels=(*judgement.panels, *worst_errors(model, batches.images[rows], errors, captions))
         )
 
-    def evaluate(self, model: Classifier, data: Data) -> Judgement:
-        part = self._given(data)
-        return self._judgement(model, "given", part, self._batches(part, BATCH), {"given": len(part)})
-
-    def _given(self, data: Data) -> Pictures:
-        path = data.folder or data.npz or data.idx
-        if path is None:
-            hint = "`headway evaluate --help` explains them."
-            raise UsageError("which pictures? `--folder`, `--npz` or `--idx`", hint)
-        return read_evaluated(path, data.labels)
+    def _given(self, data: Data) -> tuple[Pictures, tuple[str, ...]]:
+        part = read_evaluated(require_path(data.folder or data.npz or data.idx, WHICH, "evaluate"), data.labels)
+        return part, unread(part.problems, "file")
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
-        shape, device = (
-            (1, self.frame.channels, self.frame.height, self.frame.width),
-            next(iter(model.parameters())).device,
-        )
-        return lambda: model.logits(model(torch.zeros(shape, device=device))), 1
+        picture = torch.zeros(1, *self.shape.values(), device=next(iter(model.parameters())).device)
+        return lambda: model.logits(model(picture)), 1
 
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         return [f"classify {folder} picture.png", f"inspect {folder} picture.png", f"evaluate {folder} --folder test/"]

@@ -1,20 +1,17 @@
 """Pictures with classes: from a person's files to a part to learn from and parts that are held out, kept in the run."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from headway.core.files import read_note, read_tensors, write_tensors
 from headway.data.doctor_pictures import digests, examine_pictures
 from headway.data.picture_arrays import as_pictures, read_idx
 from headway.data.picture_files import find_parts
 from headway.data.picture_frame import resize
 from headway.data.pictures import Pictures
-from headway.tasks.held_out import read_parts, write_parts
+from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 
@@ -64,16 +61,16 @@ def write_held_out(parts: Mapping[str, Pictures], folder: Path) -> None:
     """The held-out parts, with the names of classes and files."""
 
     def write(path: Path, part: Pictures) -> None:
-        tensors = {"images": torch.from_numpy(part.images), "labels": torch.from_numpy(part.labels)}
-        write_tensors(path, tensors, json.dumps({"classes": part.classes, "names": part.names}, ensure_ascii=False))
+        note = {"classes": part.classes, "names": part.names}
+        write_arrays(path, {"images": part.images, "labels": part.labels}, note)
 
     write_parts(parts, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, Pictures]:
     def read(path: Path) -> Pictures:
-        tensors, note = read_tensors(path), json.loads(read_note(path))
-        images, labels = tensors["images"].numpy(), tensors["labels"].numpy()
+        arrays, note = read_arrays(path)
+        images, labels = arrays["images"], arrays["labels"]
         found = Pictures(images, labels, tuple(note["classes"]), tuple(note["names"]), str(path))
         fits = images.ndim == 4 and len(images) == len(labels) == len(found.names) > 0
         if not (fits and 0 <= labels.min() <= labels.max() < len(found.classes)):

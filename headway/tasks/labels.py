@@ -10,13 +10,13 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 from jaxtyping import Int
 
-from headway.core.errors import DataError, RunError, nearest
+from headway.core.errors import DataError, nearest
 from headway.core.files import write_json
 from headway.core.folds import current_fold, take_fold
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.messages import display_name, list_names
-from headway.tasks.held_out import read_kept
+from headway.tasks.held_out import damaged, read_kept
 
 SHARE = 0.1  # of every class is held out for validation, and as much for a test
 ENOUGH = 400  # examples from which on a test part is set apart beside the validation part
@@ -83,7 +83,7 @@ class Classes:
         if unknown:
             guess = nearest(unknown[0], self.names)
             hint = f"did you mean `{guess}`? " if guess else ""
-            hint += f"the classes are {list_names(self.names[:10])}{' ...' * (len(self.names) > 10)}."
+            hint += f"the classes are {list_names(self.names[:10])}{' ...' if len(self.names) > 10 else '.'}"
             words = f"{display_name(origin)} has labels that training does not have: {list_names(unknown[:5])}"
             raise DataError(words, hint)
         return np.array([index[name] for name in labels], dtype=np.int64)
@@ -99,8 +99,7 @@ class Classes:
         path = folder / FILE
         found = read_kept(cls, path)
         if not found.names or len(set(found.names)) != len(found.names) or len(found.counts) != len(found.names):
-            hint = "restore the file from a copy, or train again."
-            raise RunError(f"`{path}` is damaged: every class needs one name and one count", hint)
+            raise damaged(path, "every class needs one name and one count")
         return found
 
 

@@ -19,15 +19,16 @@ from headway.decode.sample import sample
 from headway.evaluate.language import Prediction, predict
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
+from headway.tasks.brought import require_path
 from headway.tasks.prepared_text import PreparedCorpus, open_prepared
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.text_maps import text_maps
-from headway.tasks.texts import TextCorpus, collect_text
+from headway.tasks.texts import WHICH, TextCorpus, collect_text
 from headway.tasks.uses import Map
-from headway.tasks.vocabulary import describe_vocabulary, load_tokenizer, save_tokenizer
+from headway.tasks.vocabulary import VocabularyState
 
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
 SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
@@ -59,7 +60,7 @@ class Data:
         )
 
 
-class Language(Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
+class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
     """Language modelling: predict the next token of a text.
 
     loss: cross-entropy of the next token; figures: nats per token, bits per byte, perplexity of held-out text.
@@ -79,23 +80,20 @@ class Language(Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
     tested = ("text",)
 
     def __init__(self, data: Data, tokenizer: Tokenizer) -> None:
-        self.data, self.tokenizer = data, tokenizer
+        super().__init__(data, tokenizer)
         self.context = data.context or 256
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LanguageCorpus:
-        if data.text is None:
-            raise UsageError(
-                "which text? `--text`: a file, a folder or .jsonl", "`headway train language --help` explains it."
-            )
-        if not is_prepared(Path(data.text)):
-            return collect_text(data.text, data.validation_text, data.test_text)
+        path = require_path(data.text, WHICH, "train language")
+        if not is_prepared(Path(path)):
+            return collect_text(path, data.validation_text, data.test_text)
         if data.validation_text or data.test_text:
             hint = "leave out `--validation-text` and `--test-text`; `headway data prepare` has these options."
-            raise UsageError(f"`{data.text}` has its own held-out parts", hint)
-        return open_prepared(Path(data.text))
+            raise UsageError(f"`{path}` has its own held-out parts", hint)
+        return open_prepared(Path(path))
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -119,30 +117,17 @@ class Language(Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
             dropout=0.0,
             more={"context": context},
         )
-        usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}
-        return Proposal(replaced(data, settled, "data"), model, batch, t.rate or usual)
+        return Proposal(
+            replaced(data, settled, "data"), model, batch, usual_rate(t, base, corpus.characters // 100, 8e-3)
+        )
 
     @classmethod
     def fit(cls, data: Data, corpus: LanguageCorpus, base: Base | None) -> "Language":
         """Learn the vocabulary, or take over that of the run that this one begins with."""
         return cls(data, corpus.learn(*corpus.vocabulary(data.tokens, data.vocabulary), base))
-
-    def save(self, folder: Path) -> None:
-        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
-
-    @classmethod
-    def load(cls, data: Data, folder: Path) -> "Language":
-        return cls(data, load_tokenizer(folder / "tokenizer.json"))
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {"vocabulary": self.tokenizer.size}
-
-    def describe(self) -> str:
-        return describe_vocabulary(self.tokenizer)
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -211,11 +196,7 @@ class Language(Task[Data, LanguageCorpus, WindowBatch, LanguageModel]):
         return Judgement(scores, samples, verdict(found), sizes, "tokens")
 
     def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
-        if data.text is None:
-            raise UsageError(
-                "which text? `--text`: a file, a folder or .jsonl", "`headway evaluate --help` explains it."
-            )
-        text = Text(data.text)
+        text = Text(require_path(data.text, WHICH, "evaluate"))
         with TemporaryDirectory() as folder:
             part = tokenize_part(Part(text, 0, text.size.characters), self.tokenizer, Path(folder) / "given.tokens")
             if len(part.ids) < 2:

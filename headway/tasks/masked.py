@@ -18,15 +18,16 @@ from headway.data.text import Text
 from headway.data.token_files import Part, open_tokens, tokenize_part
 from headway.data.tokens import BLANK, Tokenizer
 from headway.models.reader import MaskedReader
+from headway.tasks.brought import require_path
 from headway.tasks.filled import Filled, masked_losses, readable
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.text_maps import reader_maps
-from headway.tasks.texts import TextCorpus, collect_text
+from headway.tasks.texts import WHICH, TextCorpus, collect_text
 from headway.tasks.uses import Map, Predicted
-from headway.tasks.vocabulary import choose_size, describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer
+from headway.tasks.vocabulary import VocabularyState, choose_size, learn_tokenizer
 
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
 BATCH, VALIDATED = 32, 16  # examples that are judged at once, and batches of them at each validation
@@ -49,7 +50,7 @@ class Data:
         )
 
 
-class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
+class Masked(VocabularyState[Data], Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
     """Masked language modelling: fill in words that are hidden, and tell whether one passage follows another.
 
     loss: cross-entropy of the masked words plus that of the next sentence; figures: accuracy and loss of held-out text.
@@ -71,17 +72,14 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
     tested = ("text",)
 
     def __init__(self, data: Data, tokenizer: Tokenizer) -> None:
-        self.data, self.tokenizer = data, tokenizer
+        super().__init__(data, tokenizer)
         self.context = data.context or 128
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> TextCorpus:
-        if data.text is None:
-            hint = "`headway train masked --help` explains it."
-            raise UsageError("which text? `--text`: a file, a folder or .jsonl", hint)
-        return collect_text(data.text, data.validation_text, data.test_text)
+        return collect_text(require_path(data.text, WHICH, "train masked"), data.validation_text, data.test_text)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -106,10 +104,9 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
             dropout=0.1,
             more={"context": context},
         )
-        usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(corpus.characters // 100))
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, 16000)
         settled = dataclasses.replace(data, context=context, vocabulary=size)
-        return Proposal(settled, model, t.batch or BATCH, t.rate or usual)
+        return Proposal(settled, model, t.batch or BATCH, usual_rate(t, base, corpus.characters // 100, 8e-3))
 
     @classmethod
     def fit(cls, data: Data, corpus: TextCorpus, base: Base | None) -> "Masked":
@@ -119,20 +116,10 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
         sentences = (sentence for document in read.documents() for sentence in document)
         return cls(data, learn_tokenizer(data.tokens, sentences, data.vocabulary, base))
 
-    def save(self, folder: Path) -> None:
-        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
-
-    @classmethod
-    def load(cls, data: Data, folder: Path) -> "Masked":
-        return cls(data, load_tokenizer(folder / "tokenizer.json"))
-
     @property
     def sizes(self) -> dict[str, int]:
         known = {"vocabulary": self.tokenizer.size, "words": self.tokenizer.size}
         return known | ({"next_sentence": 2} if self.data.pairs else {})
-
-    def describe(self) -> str:
-        return describe_vocabulary(self.tokenizer)
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -197,10 +184,7 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
         return Judgement(found.scores(name), tuple(found.samples), found.verdict(self.tokenizer), sizes, unit)
 
     def evaluate(self, model: MaskedReader, data: Data) -> Judgement:
-        if data.text is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError("which text? `--text`: a file, a folder or .jsonl", hint)
-        text = Text(data.text)
+        text = Text(require_path(data.text, WHICH, "evaluate"))
         with TemporaryDirectory() as folder:
             part = Part(text, 0, text.size.characters)
             batches = self._batches(part, Path(folder) / "given.sentences", BATCH, 0)
@@ -222,17 +206,18 @@ class Masked(Task[Data, TextCorpus, MaskedBatch, MaskedReader]):
 
     def predict(self, model: MaskedReader, data: Data) -> Predicted:
         """The most probable word for each `[MASK]` in the lines of a file; a line with two of them has two rows."""
-        if data.text is None:
-            raise UsageError(f"which text? `--text`: lines with `{BLANK}` where a word is to be filled in")
+        path = require_path(
+            data.text, f"which text? `--text`: lines with `{BLANK}` for a word to be filled in", "predict"
+        )
         rows, warnings = [], []
-        for number, line in enumerate(read_lines(data.text), 1):
+        for number, line in enumerate(read_lines(path), 1):
             words = self.fill(model, line)
             rows += [(line, word, f"{probability:.4f}") for word, probability in words]
             if len(words) < (asked := line.count(BLANK)):
                 missed = asked - len(words)
                 warnings.append(f"line {number} is longer than {self.context} tokens: {missed} `{BLANK}` were not read")
         if not rows:
-            raise DataError(f"no line of `{data.text}` has a `{BLANK}`", f"write `{BLANK}` in place of a word.")
+            raise DataError(f"no line of `{path}` has a `{BLANK}`", f"write `{BLANK}` in place of a word.")
         return Predicted(("text", "word", "probability"), tuple(rows), warnings=tuple(warnings))
 
     def fill(self, model: MaskedReader, text: str) -> list[tuple[str, float]]:

@@ -1,21 +1,18 @@
 """Sets of points: drawn or from a person's table, with parts that are held out and kept in the run."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from headway.core.files import read_note, read_tensors, write_tensors
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.point_problems import draw
 from headway.data.point_sets import Columns, PointSets, examine_sets, read_sets
 from headway.data.table import glance, read_table
-from headway.tasks.held_out import read_parts, write_parts
+from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
 from headway.tasks.labels import set_apart
 
 DRAWN = {"validation": 500, "test": 1000}  # sets of the held-out parts
@@ -98,19 +95,18 @@ def guess_columns(path: str) -> bool:
 def write_held_out(parts: Mapping[str, PointSets], folder: Path) -> None:
     def write(path: Path, part: PointSets) -> None:
         sizes, lengths = ([len(row) for row in rows] for rows in (part.points, part.orders))
-        tensors = {"points": torch.from_numpy(np.concatenate(part.points)), "sizes": torch.tensor(sizes)}
-        tensors |= {"orders": torch.from_numpy(np.concatenate(part.orders)), "lengths": torch.tensor(lengths)}
-        note = {"names": part.names, "origin": Path(part.origin).name}
-        write_tensors(path, tensors, json.dumps(note, ensure_ascii=False))
+        arrays = {"points": np.concatenate(part.points), "sizes": np.array(sizes)}
+        arrays |= {"orders": np.concatenate(part.orders), "lengths": np.array(lengths)}
+        write_arrays(path, arrays, {"names": part.names, "origin": Path(part.origin).name})
 
     write_parts(parts, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, PointSets]:
     def read(path: Path) -> PointSets:
-        tensors, note = read_tensors(path), json.loads(read_note(path))
+        arrays, note = read_arrays(path)
         points, orders = (
-            tuple(np.split(tensors[rows].numpy(), tensors[counts].cumsum(0)[:-1].numpy()))
+            tuple(np.split(arrays[rows], arrays[counts].cumsum()[:-1]))
             for rows, counts in (("points", "sizes"), ("orders", "lengths"))
         )
         found = PointSets(points, orders, tuple(note["names"]), note["origin"])

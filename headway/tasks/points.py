@@ -12,11 +12,13 @@ from torch import Tensor
 from headway.core.config import Choice, require
 from headway.core.errors import DataError, UsageError
 from headway.core.files import write_json
+from headway.data.messages import count_noun
 from headway.data.point_batches import IGNORED, DrawnBatches, PointBatch, Scale, SetBatches
 from headway.data.point_problems import PROBLEMS
 from headway.data.point_sets import PointSets
 from headway.decode.pointing import Permutation, Rule, Subset
 from headway.models.pointing import Pointing
+from headway.tasks.brought import brought_parts, require_path
 from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.panels import Mark, Panel, Plot
 from headway.tasks.point_answers import FIGURES, PointAnswers, dots, numbered, way
@@ -31,7 +33,7 @@ from headway.tasks.point_corpus import (
     write_held_out,
 )
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Predicted
 
@@ -40,6 +42,7 @@ BEYOND = 5  # sizes beyond those of training that a judgement tries
 TRIED = 200  # sets of each size there
 DRAWN = 6  # predictions that are drawn
 BATCH = 64  # sets that are measured at once
+WHICH = "which points? `--table`: one point per row"
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,8 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
             return collect_drawn(data.kind, data.sizes, seed)
         if data.table is None:
             hint = "`--kind convex_hull` draws some; `headway train points --help` explains both."
-            raise UsageError("which points? `--table`: one point per row", hint)
-        parts = {"validation": data.validation_table, "test": data.test_table}
-        brought = {name: path for name, path in parts.items() if path is not None}
+            raise UsageError(WHICH, hint)
+        brought = brought_parts(data.validation_table, data.test_table)
         return collect_table(data.table, (data.set, data.x, data.y, data.order), brought, seed)
 
     @classmethod
@@ -132,8 +134,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
         t, few = recipe.training, corpus.train is not None and len(corpus.train) < 5000
         chosen = recipe.model or Choice(cls.model)
         model = sized(chosen, width=128, depth=2, inner=2, head_width=32, dropout=0.1 if few else 0.0)
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.sets)))
-        return Proposal(recipe.data, model, t.batch or (250 if few else 1000), t.rate or usual)
+        return Proposal(recipe.data, model, t.batch or (250 if few else 1000), usual_rate(t, base, len(corpus.sets)))
 
     @classmethod
     def fit(cls, data: Data, corpus: PointCorpus, base: Base | None) -> "Points":
@@ -238,9 +239,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
         return self._answers(model, sets, data.beam).judgement("given", self.data.kind, {"given": len(sets)}, ())
 
     def _given(self, data: Data) -> PointSets:
-        if data.table is None:
-            raise UsageError("which points? `--table`: one point per row", "`headway evaluate --help` explains it.")
-        sets = read_given(data.table, self._columns(data), ordered=True)
+        sets = read_given(require_path(data.table, WHICH, "evaluate"), self._columns(data), ordered=True)
         self._check(sets)
         return sets
 
@@ -260,15 +259,13 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
-    def predict(self, model: Pointing, data: object) -> Predicted:
+    def predict(self, model: Pointing, data: Data) -> Predicted:
         """For each set of a table the points that are chosen, numbered as they stand in the table."""
-        if not isinstance(data, Data) or data.table is None:
-            raise UsageError("which points? `--table`: one point per row", "`headway predict --help` explains it.")
-        sets = read_given(data.table, self._columns(data), ordered=False)
+        sets = read_given(require_path(data.table, WHICH, "predict"), self._columns(data), ordered=False)
         found = self._answers(model, sets, data.beam)
         rows = tuple((name, numbered(chosen)) for name, chosen in zip(sets.names, found.chosen, strict=True))
         large = sum(len(points) > self.seen.largest for points in sets.points)
-        words = f"{large:,} sets have more than {self.seen.largest} points, the most that training has seen"
+        words = f"{count_noun(large, 'set')} with more than {self.seen.largest} points, the most that training has seen"
         panels = []
         for i in range(min(DRAWN, len(sets)) if sets.coordinates == 2 else 0):
             marks = (

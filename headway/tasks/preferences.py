@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, islice
@@ -20,20 +20,21 @@ from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.decode.responses import log_probabilities
 from headway.models.decoder import LanguageModel
-from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
+from headway.tasks.held_out import read_tables, write_tables
+from headway.tasks.labelled_task import LabelledTask
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.other_run import copy_run, load_model, open_base
 from headway.tasks.preference_methods import Dpo, Ipo, PairLoss, PolicyGradient, pair_loss
 from headway.tasks.preferred_responses import Judge
 from headway.tasks.prompt_tables import COLUMNS, PAIR, collect_pairs, read_pairs
-from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
+from headway.tasks.prompting import AnswersPrompts, Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.reward import EXAMPLE as REWARD_EXAMPLE
 from headway.tasks.reward import Reward
 from headway.tasks.shell import quote
 from headway.tasks.sizing import default_rate
-from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
+from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Validation
 from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_of
 
 DRAWN, VALIDATED = 400, 100  # responses that a judgement and a validation draw
@@ -74,7 +75,9 @@ class Data:
         )
 
 
-class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBatch, LanguageModel]):
+class Preferences(
+    AnswersPrompts, LabelledTask[Data, Table, PreferenceBatch | LabelledBatch, LanguageModel, PreferenceBatches]
+):
     """Learning from preferences: a model that answers prompts learns which of two responses people prefer.
 
         dpo      -log sigmoid(beta [log pi(c)/pi_ref(c) - log pi(r)/pi_ref(r)])        from pairs of chosen c and rejected r
@@ -101,6 +104,7 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     uses, continues = ("generate",), False
     files = ("preferences", "validation_preferences", "test_preferences", "reward")
     tested = ("preferences",)
+    at_once = PAIRS
 
     def __init__(self, data: Data, tokenizer: Tokenizer, reference: Path, reward: Path | None) -> None:
         self.data, self.tokenizer, self.folders = data, tokenizer, (reference, reward)
@@ -187,15 +191,15 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         """Pairs with their log-probabilities before training; or prompts, each once."""
         write_tables(corpus.held_out, folder)
         if self.data.method != "policy":
-            return self._pairs(corpus.train, batch, seed)
+            return self._batches(corpus.train, batch, seed)
         prompts = self.prompting.prompts(list(dict.fromkeys(corpus.train.column(PROMPT))))
         budget = round(batch * sum(map(len, prompts)) / len(prompts))
         none = np.zeros(len(prompts), dtype=np.int64)
         return TextBatches(prompts, none, budget=budget, seed=seed, padding=self.tokenizer.pad)
 
-    def _pairs(self, part: Table, size: int, seed: int = 0) -> PreferenceBatches:
+    def _batches(self, part: Table, batch: int, seed: int = 0) -> PreferenceBatches:
         """Pairs with their log-probabilities under the reference, which are computed once."""
-        found = pair_batches(self.prompting, part, size, seed)
+        found = pair_batches(self.prompting, part, batch, seed)
         found.reference = self._logs(self._judge.reference, found)
         return found
 
@@ -233,32 +237,23 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
         moved = (self._logs(model, pairs) - pairs.reference).reshape(2, -1)
         return moved[0] - moved[1]
 
-    def validation_batches(self, folder: Path) -> PreferenceBatches:
-        return self._held_out(folder)["validation"][1]
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
-        """The parts that the run keeps."""
-        found = read_tables(folder, COLUMNS)
-        return {name: (part, self._pairs(part, PAIRS)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, Table]:
+        return read_tables(folder, COLUMNS)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
-    def judge(self, model: LanguageModel, folder: Path) -> Judgement:
-        """How the model answers held-out prompts, beside the model it began with; and how it ranks held-out pairs."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
-
     def _judgement(
-        self, model: LanguageModel, name: str, part: Table, pairs: PreferenceBatches, sizes: dict[str, int]
+        self, model: LanguageModel, name: str, part: Table, batches: PreferenceBatches, sizes: dict[str, int]
     ) -> Judgement:
-        ratios, judge = self._log_ratios(model, pairs), self._judge_on(model)
+        """How the model answers held-out prompts, beside the model it began with; and how it ranks held-out pairs."""
+        ratios, judge = self._log_ratios(model, batches), self._judge_on(model)
         found = judge.compare(model, prompts_of(part, DRAWN))
         right = Margins(ratios).accuracy
         scores = (*found.scores(name), Score(name, "pair accuracy", right.value, right.low, right.high, 4))
-        tokens = (pairs.texts.lengths - pairs.texts.labels).sum()
-        before, after = (float(np.exp(-logs.sum() / tokens)) for logs in (pairs.reference, self._logs(model, pairs)))
+        tokens = (batches.texts.lengths - batches.texts.labels).sum()
+        before, after = (
+            float(np.exp(-logs.sum() / tokens)) for logs in (batches.reference, self._logs(model, batches))
+        )
         notes = (
             f"the perplexity of the responses of the held-out pairs is {after:.2f}, it was {before:.2f} before",
             *self.prompting.notes(part.column(PROMPT), part.column(PAIR[0])),
@@ -268,9 +263,8 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
             scores, found.samples(SHOWN), found.verdict(), sizes, "pairs", notes, panels=tuple(filter(None, panels))
         )
 
-    def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
-        part = read_pairs(data.preferences)
-        return self._judgement(model, "given", part, self._pairs(part, PAIRS), {"given": len(part)})
+    def _given(self, data: Data) -> tuple[Table, tuple[str, ...]]:
+        return read_pairs(data.preferences)
 
     def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:
         ids = torch.zeros(1, self.prompting.context, dtype=torch.long, device=next(iter(model.parameters())).device)
@@ -279,20 +273,6 @@ class Preferences(Task[Data, LabelledCorpus[Table], PreferenceBatch | LabelledBa
     def commands(self, folder: str, judgement: Judgement) -> list[str]:
         prompt = quote(judgement.samples[0][0][:80] if judgement.samples else "...")
         return [f"generate {folder} --prompt {prompt}", f"evaluate {folder} --preferences pairs.jsonl"]
-
-    # -- using ---------------------------------------------------------------------------------------------------------
-
-    def generate(
-        self,
-        model: LanguageModel,
-        prompt: str,
-        temperature: float = 0.8,
-        top_k: int | None = None,
-        top_p: float = 0.95,
-        seed: int = 1,
-    ) -> Iterator[str]:
-        """The response to a prompt, piece by piece; ends at the end mark."""
-        return self.prompting.generate(model, prompt, temperature, top_k, top_p, seed)
 
 
 def prompts_of(part: Table, count: int) -> list[str]:

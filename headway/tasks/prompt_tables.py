@@ -47,11 +47,12 @@ def collect_pairs(
     return collect_prompts(path, dict(zip(COLUMNS, COLUMNS, strict=True)), given, seed, "pairs")
 
 
-def read_pairs(path: str | None) -> Table:
-    """The pairs that a person brings to a finished run."""
+def read_pairs(path: str | None) -> tuple[Table, tuple[str, ...]]:
+    """The pairs that a person brings to a finished run, and what was left out of them."""
     if path is None:
         raise UsageError(WHICH, "`--preferences pairs.jsonl`.")
-    return read_prompts(path, dict(zip(COLUMNS, COLUMNS, strict=True)))[0]
+    part, report = read_prompts(path, dict(zip(COLUMNS, COLUMNS, strict=True)))
+    return part, report.left_out
 
 
 def read_prompts(path: str, columns: Mapping[str, str], hidden: frozenset[str] = frozenset()) -> tuple[Table, Report]:

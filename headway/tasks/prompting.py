@@ -105,6 +105,25 @@ class Prompting:
                 before = text
 
 
+class AnswersPrompts:
+    """A task that serves `generate` with the response to a prompt."""
+
+    continues = False
+    prompting: Prompting
+
+    def generate(
+        self,
+        model: LanguageModel,
+        prompt: str,
+        temperature: float = 0.8,
+        top_k: int | None = None,
+        top_p: float = 0.95,
+        seed: int = 1,
+    ) -> Iterator[str]:
+        """The response to a prompt, piece by piece; ends at the end mark."""
+        return self.prompting.generate(model, prompt, temperature, top_k, top_p, seed)
+
+
 def choose_context(context: int | None, longest: int, base: Base | None, model: Choice | None) -> int:
     """The tokens of prompt and response together: as asked, or as the run that this one begins with reads."""
     known = getattr(base.data, "context", None) if base else None

@@ -1,6 +1,6 @@
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import UsageError
 from headway.core.seeds import derive
 from headway.data.doctor_preferences import PROMPT
 from headway.data.labelled_batches import LabelledBatch, TextBatches
@@ -20,22 +19,20 @@ from headway.data.tokens import Tokenizer
 from headway.decode.responses import in_response, log_probabilities
 from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.decoder import LanguageModel
-from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
+from headway.tasks.brought import brought_parts, require_path
+from headway.tasks.held_out import read_tables, write_tables
+from headway.tasks.labelled_task import LabelledTask
 from headway.tasks.labels import LabelledCorpus
-from headway.tasks.prompt_tables import (
-    RESPONSE,
-    collect_prompts,
-    read_prompts,
-    recognised,
-)
-from headway.tasks.prompting import READ, Prompting, choose_context
+from headway.tasks.prompt_tables import RESPONSE, collect_prompts, read_prompts, recognised
+from headway.tasks.prompting import READ, AnswersPrompts, Prompting, choose_context
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
-from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
-from headway.tasks.vocabulary import describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer, size_for
+from headway.tasks.sizing import sized, usual_rate
+from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Validation
+from headway.tasks.vocabulary import VocabularyState, learn_tokenizer, size_for
 
 SHOWN = 8  # samples of a judgement
+WHICH = "which prompts? `--table`: one prompt and its response per row"
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,9 @@ class Data:
         )
 
 
-class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel]):
+class Responses(
+    AnswersPrompts, VocabularyState[Data], LabelledTask[Data, Table, LabelledBatch, LanguageModel, TextBatches]
+):
     """Supervised fine-tuning: a language model learns to answer prompts, from prompts with responses.
 
         loss = -sum_t log p(y_t | x, y_<t)        over the tokens of the response y and its end mark; the prompt x is only read
@@ -78,21 +77,19 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
     uses, continues = ("generate",), False
     files = ("table", "validation_table", "test_table")
     tested = ("table", "prompt", "response")
+    at_once = READ
 
     def __init__(self, data: Data, tokenizer: Tokenizer) -> None:
-        self.data, self.tokenizer = data, tokenizer
+        super().__init__(data, tokenizer)
         self.prompting = Prompting(tokenizer, data.context or 128, data.longest)
 
     # -- data ----------------------------------------------------------------------------------------------------------
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[Table]:
-        if data.table is None:
-            hint = "`headway train responses --help` explains it."
-            raise UsageError("which prompts? `--table`: one prompt and its response per row", hint)
-        parts = {"validation": data.validation_table, "test": data.test_table}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_prompts(data.table, {PROMPT: data.prompt, RESPONSE: data.response}, brought, seed, "responses")
+        path = require_path(data.table, WHICH, "train responses")
+        columns, brought = columns_of(data), brought_parts(data.validation_table, data.test_table)
+        return collect_prompts(path, columns, brought, seed, "responses")
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -113,28 +110,15 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
             more={"context": context},
         )
         size = data.vocabulary or size_for(data.tokens, _texts(corpus.train))
-        usual = default_rate(t.optimizer, 8e-3) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, context=context, vocabulary=size)
-        return Proposal(settled, model, t.batch or (1024 if hurried else 4096), t.rate or usual)
+        return Proposal(
+            settled, model, t.batch or (1024 if hurried else 4096), usual_rate(t, base, len(corpus.train), 8e-3)
+        )
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Responses":
         """Learn the vocabulary from prompts and responses, or take over that of the run that this one begins with."""
         return cls(data, learn_tokenizer(data.tokens, _texts(corpus.train), data.vocabulary, base))
-
-    def save(self, folder: Path) -> None:
-        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
-
-    @classmethod
-    def load(cls, data: Data, folder: Path) -> "Responses":
-        return cls(data, load_tokenizer(folder / "tokenizer.json"))
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {"vocabulary": self.tokenizer.size}
-
-    def describe(self) -> str:
-        return describe_vocabulary(self.tokenizer)
 
     # -- training ------------------------------------------------------------------------------------------------------
 
@@ -171,26 +155,15 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         nats = float(-logs.sum() / n)
         return nats, float(np.sqrt(((-logs - nats * counts) ** 2).sum()) / n), n
 
-    def validation_batches(self, folder: Path) -> TextBatches:
-        return self._held_out(folder)["validation"][1]
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[Table, TextBatches]]:
-        """The parts that the run keeps."""
-        found = read_tables(folder, (PROMPT, RESPONSE))
-        return {name: (part, self._batches(part, READ)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, Table]:
+        return read_tables(folder, (PROMPT, RESPONSE))
 
     # -- judging -------------------------------------------------------------------------------------------------------
-
-    def judge(self, model: LanguageModel, folder: Path) -> Judgement:
-        """How well held-out responses are predicted, and what the model answers to their prompts."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(
         self, model: LanguageModel, name: str, part: Table, batches: TextBatches, sizes: dict[str, int]
     ) -> Judgement:
+        """How well held-out responses are predicted, and what the model answers to their prompts."""
         nats, error, count = self._nats(model, batches)
         scores = (
             Score(name, "nats per token", nats, nats - 1.96 * error, nats + 1.96 * error, 4, f"{count:,} tokens"),
@@ -201,13 +174,9 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
         notes = self.prompting.notes(part.column(PROMPT), part.column(RESPONSE))
         return Judgement(scores, samples, verdict(nats, self.tokenizer.size), sizes, "responses", notes)
 
-    def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
-        """Scores of a table of prompts and responses."""
-        if data.table is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError("which prompts? `--table`: one prompt and its response per row", hint)
-        part = read_prompts(data.table, {PROMPT: data.prompt, RESPONSE: data.response})[0]
-        return self._judgement(model, "given", part, self._batches(part, READ), {"given": len(part)})
+    def _given(self, data: Data) -> tuple[Table, tuple[str, ...]]:
+        part, report = read_prompts(require_path(data.table, WHICH, "evaluate"), columns_of(data))
+        return part, report.left_out
 
     def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:
         ids = torch.zeros(1, self.prompting.context, dtype=torch.long, device=next(iter(model.parameters())).device)
@@ -221,19 +190,10 @@ class Responses(Task[Data, LabelledCorpus[Table], LabelledBatch, LanguageModel])
             f"train reward --preferences pairs.jsonl --from {folder} --out runs/reward",
         ]
 
-    # -- using ---------------------------------------------------------------------------------------------------------
 
-    def generate(
-        self,
-        model: LanguageModel,
-        prompt: str,
-        temperature: float = 0.8,
-        top_k: int | None = None,
-        top_p: float = 0.95,
-        seed: int = 1,
-    ) -> Iterator[str]:
-        """The response to a prompt, piece by piece; ends at the end mark."""
-        return self.prompting.generate(model, prompt, temperature, top_k, top_p, seed)
+def columns_of(data: Data) -> dict[str, str]:
+    """What each column is here -> its name in the person's table."""
+    return {PROMPT: data.prompt, RESPONSE: data.response}
 
 
 def _texts(part: Table) -> list[str]:

@@ -15,25 +15,20 @@ from headway.data.preference_batches import PreferenceBatch, PreferenceBatches, 
 from headway.data.table import Table
 from headway.data.tokens import Tokenizer
 from headway.models.decoder import LanguageModel
-from headway.tasks.held_out import judged, once_per_folder, read_tables, write_tables
+from headway.tasks.held_out import read_tables, write_tables
+from headway.tasks.labelled_task import LabelledTask
 from headway.tasks.labels import LabelledCorpus
-from headway.tasks.prompt_tables import (
-    COLUMNS,
-    PAIR,
-    collect_pairs,
-    read_pairs,
-    recognised,
-)
+from headway.tasks.prompt_tables import COLUMNS, PAIR, collect_pairs, read_pairs, recognised
 from headway.tasks.prompting import Prompting, choose_context, pair_batches, require_base
 from headway.tasks.ratings import Margins, ratings
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.sizing import default_rate, gentler
-from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
+from headway.tasks.sizing import usual_rate
+from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Validation
 from headway.tasks.uses import Predicted
-from headway.tasks.vocabulary import load_tokenizer, save_tokenizer, tokenizer_of
+from headway.tasks.vocabulary import VocabularyState, tokenizer_of
 
 FEW = 100  # validation pairs below which weights are ranked by their loss alone
-SHOWN = 10  # samples of a judgement
+SHOWN, PAIRS = 10, 64  # samples of a judgement, and pairs that are judged at once
 EXAMPLE = "headway train reward --preferences pairs.jsonl --from runs/chat"
 
 
@@ -54,7 +49,7 @@ class Data:
         )
 
 
-class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
+class Reward(VocabularyState[Data], LabelledTask[Data, Table, PreferenceBatch, LanguageModel, PreferenceBatches]):
     """A reward model: a rating of responses that is learned from which of two responses people prefer.
 
         loss = -log sigmoid(r(x, chosen) - r(x, rejected))        (Bradley and Terry 1952)
@@ -72,11 +67,11 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
     uses = ("predict",)
     files = ("preferences", "validation_preferences", "test_preferences")
     tested = ("preferences",)
-
+    at_once = PAIRS
     averages = "numbers"
 
     def __init__(self, data: Data, tokenizer: Tokenizer) -> None:
-        self.data, self.tokenizer = data, tokenizer
+        super().__init__(data, tokenizer)
         self.prompting = Prompting(tokenizer, data.context or 128, data.longest or 64)
 
     # -- data ----------------------------------------------------------------------------------------------------------
@@ -97,23 +92,12 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         longest = data.longest or getattr(base.data, "longest", None) or 64
         model = recipe.model or Choice(base.model.name, base.model.options)
         settled = dataclasses.replace(data, context=choose_context(data.context, longest, base, model), longest=longest)
-        usual = default_rate(t.optimizer, 4e-3) * gentler(len(corpus.train))
-        return Proposal(settled, model, t.batch or min(64, max(8, len(corpus.train) // 20)), t.rate or usual)
+        batch, rate = min(64, max(8, len(corpus.train) // 20)), usual_rate(t, base, len(corpus.train), 4e-3)
+        return Proposal(settled, model, t.batch or batch, rate)
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Table], base: Base | None) -> "Reward":
         return cls(data, tokenizer_of(require_base(base, EXAMPLE).task))
-
-    def save(self, folder: Path) -> None:
-        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
-
-    @classmethod
-    def load(cls, data: Data, folder: Path) -> "Reward":
-        return cls(data, load_tokenizer(folder / "tokenizer.json"))
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {"vocabulary": self.tokenizer.size}
 
     def describe(self) -> str:
         return "a rating of each response; a guess costs ln 2 = 0.693 nats per pair"
@@ -122,7 +106,10 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
 
     def prepare(self, corpus: LabelledCorpus[Table], folder: Path, batch: int, seed: int) -> PreferenceBatches:
         write_tables(corpus.held_out, folder)
-        return pair_batches(self.prompting, corpus.train, batch, seed)
+        return self._batches(corpus.train, batch, seed)
+
+    def _batches(self, part: Table, batch: int, seed: int = 0) -> PreferenceBatches:
+        return pair_batches(self.prompting, part, batch, seed)
 
     def loss(self, model: LanguageModel, batch: PreferenceBatch) -> Loss:
         chosen, rejected = ratings(model, batch.texts).float().chunk(2)
@@ -142,22 +129,10 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         device = next(iter(model.parameters())).device
         return value_of_each(batches.texts, device, lambda b: ratings(model, b)).reshape(2, -1)
 
-    def validation_batches(self, folder: Path) -> PreferenceBatches:
-        return self._held_out(folder)["validation"][1]
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[Table, PreferenceBatches]]:
-        """The parts that the run keeps."""
-        found = read_tables(folder, COLUMNS)
-        return {n: (part, pair_batches(self.prompting, part, 64)) for n, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, Table]:
+        return read_tables(folder, COLUMNS)
 
     # -- judging -------------------------------------------------------------------------------------------------------
-
-    def judge(self, model: LanguageModel, folder: Path) -> Judgement:
-        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        return self._judgement(model, name, *parts[name], {n: len(part) for n, (part, _) in parts.items()})
 
     def _judgement(
         self, model: LanguageModel, name: str, part: Table, batches: PreferenceBatches, sizes: dict[str, int]
@@ -174,9 +149,8 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
         shown = samples(part, margins.values, SHOWN)
         return Judgement(scores, shown, verdict(margins), sizes, "pairs", notes, panels=(margins.panel(),))
 
-    def evaluate(self, model: LanguageModel, data: Data) -> Judgement:
-        part = read_pairs(data.preferences)
-        return self._judgement(model, "given", part, pair_batches(self.prompting, part, 64), {"given": len(part)})
+    def _given(self, data: Data) -> tuple[Table, tuple[str, ...]]:
+        return read_pairs(data.preferences)
 
     def example(self, model: LanguageModel) -> tuple[Callable[[], Tensor], int]:
         device = next(iter(model.parameters())).device
@@ -194,11 +168,11 @@ class Reward(Task[Data, LabelledCorpus[Table], PreferenceBatch, LanguageModel]):
 
     def predict(self, model: LanguageModel, data: Data) -> Predicted:
         """The rating of the chosen and of the rejected response of each pair."""
-        part = read_pairs(data.preferences)
-        rated = self._ratings(model, pair_batches(self.prompting, part, 64))
+        part, left_out = self._given(data)
+        rated = self._ratings(model, self._batches(part, PAIRS))
         rows = zip(part.column(PROMPT), rated[0].tolist(), rated[1].tolist(), strict=True)
         columns = ("prompt", "rating of chosen", "rating of rejected")
-        warnings = self.prompting.notes(part.column(PROMPT), part.column(PAIR[0]))
+        warnings = (*left_out, *self.prompting.notes(part.column(PROMPT), part.column(PAIR[0])))
         return Predicted(columns, tuple((p, f"{a:.4f}", f"{b:.4f}") for p, a, b in rows), warnings=warnings)
 
 

@@ -1,17 +1,14 @@
 """Series: from a person's table to windows to learn from and windows that are held out, later in time, kept in the run."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from jaxtyping import Bool
 
-from headway.core.errors import DataError, RunError, nearest
-from headway.core.files import read_note, read_tensors, write_tensors
+from headway.core.errors import DataError, nearest
 from headway.core.folds import current_fold, take_block
 from headway.data.cells import read_column
 from headway.data.doctor_series import (
@@ -25,6 +22,7 @@ from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun, display_name, list_names
 from headway.data.series import Series, Windows, windows
 from headway.data.table import Table, read_table
+from headway.tasks.held_out import damaged, read_arrays, write_arrays
 
 VALIDATION, TEST = 0.1, 0.2  # shares of the rows: the last before the test part, and the last of all
 LEAST = 10  # windows of each part
@@ -151,24 +149,20 @@ class Kept:
     def save(self, path: Path) -> None:
         arrays = {"series": self.windows.series, "targets": self.windows.targets, "rows": self.windows.rows}
         arrays["categories"] = self.categories
-        write_tensors(
-            path, {n: torch.from_numpy(np.ascontiguousarray(a)) for n, a in arrays.items()}, json.dumps(self.times)
-        )
+        write_arrays(path, arrays, self.times)
 
     @classmethod
     def load(cls, path: Path, shape: tuple[int, int, int, int]) -> "Kept":
         """From a run; `shape` are lags, channels, categories and horizon, which its arrays must have."""
-        found = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
+        try:
+            found, times = read_arrays(path)
+        except ValueError as problem:
+            raise damaged(path, str(problem)) from problem
         lags, channels, categories, horizon = shape
         n = len(found.get("rows", ()))
         expected = {"series": (n, lags, channels), "targets": (n, horizon), "rows": (n,), "categories": (n, categories)}
-        try:
-            times = json.loads(read_note(path))
-        except ValueError:
-            times = None
         if {name: a.shape for name, a in found.items()} != expected or not isinstance(times, list) or len(times) != n:
-            hint = "restore the file from a copy, or train again."
-            raise RunError(f"`{path}` is damaged: its windows do not fit the run", hint)
+            raise damaged(path, "its windows do not fit the run")
         return cls(Windows(found["series"], found["targets"], found["rows"]), found["categories"], tuple(times))
 
 

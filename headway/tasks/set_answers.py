@@ -10,25 +10,23 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int, Shaped
 
-from headway.core.errors import DataError
 from headway.core.files import write_json
 from headway.data.cells import to_number
 from headway.data.labelled_batches import LabelledBatch
-from headway.data.messages import display_name, excerpt
 from headway.data.sets import SetBatches
+from headway.evaluate.regression import rmse
 from headway.models.classifier import Classifier
-from headway.tasks.answers import Predictions, label_loss
+from headway.tasks.answers import Predictions, label_loss, named
+from headway.tasks.estimates import SHOWN, Estimates, Scale, outputs_of, squared_loss
 from headway.tasks.held_out import read_kept
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Panel, Plot
-from headway.tasks.task import Figure, Judgement, Loss, Score, Validation
+from headway.tasks.task import Judgement, Loss, Score, Validation
 
 FILE = "target.json"
-SHOWN, RESAMPLES, MOST_DOTS, MOST_SIZES = 10, 1000, 1000, 25
-FIGURES = (Figure("R2", digits=4, scale="0 to 1"), Figure("RMSE", "", "lower", 4))
+MOST_SIZES = 25  # points of the curve over the sizes of the sets
 Show = Callable[[int], str]
 
 
@@ -40,7 +38,7 @@ class Answer(Protocol):
 
     def save(self, folder: Path) -> None: ...
 
-    def encode(self, targets: Sequence[str], origin: str) -> Shaped[np.ndarray, "n"]:
+    def encode(self, targets: Sequence[str], origin: str) -> Shaped[np.ndarray, "n ..."]:
         """What should come out, as a model is trained on it."""
 
     def loss(self, model: Classifier, batch: LabelledBatch) -> Loss: ...
@@ -78,7 +76,7 @@ class ClassAnswer:
 
     def validation(self, model: Classifier, batches: SetBatches, show: Show) -> Validation:
         found = Predictions.of(model, batches, self.classes.names).validation(show)
-        return replace(found, samples=named(found.samples))
+        return replace(found, samples=tuple(named(row) for row in found.samples))
 
     def judgement(
         self, model: Classifier, part: str, batches: SetBatches, show: Show, sizes: dict[str, int], seen: int
@@ -87,7 +85,8 @@ class ClassAnswer:
         made = found.judgement(part, self.classes.majority, show, sizes, "sets", [])
         wrong = (found.predicted != found.true).astype(np.float64)
         panel = size_panel(batches.sets.counts, lambda rows: float(wrong[rows].mean()), "share wrong", seen)
-        return replace(made, samples=named(made.samples), panels=(*made.panels, panel))
+        samples = tuple(named(row) for row in made.samples)
+        return replace(made, samples=samples, panels=(*made.panels, panel))
 
     def predicted(self, model: Classifier, batches: SetBatches) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         found = Predictions.of(model, batches, self.classes.names).classified([()] * len(batches.sets))
@@ -96,99 +95,50 @@ class ClassAnswer:
 
 @dataclass(frozen=True)
 class NumberAnswer:
-    mean: float  # of the targets of training
-    deviation: float
+    scale: Scale  # of the targets of training
     outputs = 1
 
     @classmethod
     def fit(cls, targets: Sequence[str]) -> "NumberAnswer":
-        values = np.array([to_number(target) for target in targets])
-        return cls(float(values.mean()), float(values.std()) or 1.0)
+        return cls(Scale.of(np.array([to_number(target) for target in targets])))
 
     @classmethod
     def load(cls, folder: Path) -> "NumberAnswer":
-        return read_kept(cls, folder / FILE)
+        return cls(read_kept(Scale, folder / FILE))
 
     def describe(self) -> str:
-        return f"numbers of mean {self.mean:.4g} and standard deviation {self.deviation:.4g}"
+        return self.scale.describe()
 
     def save(self, folder: Path) -> None:
-        write_json(folder / FILE, asdict(self))
+        write_json(folder / FILE, asdict(self.scale))
 
-    def encode(self, targets: Sequence[str], origin: str) -> Float[np.ndarray, "n"]:
-        values = np.array([to_number(target) for target in targets])
-        wrong = np.flatnonzero(np.isnan(values))
-        if len(wrong):
-            words = (
-                f"{display_name(origin)} has targets that are no numbers, such as `{excerpt(targets[wrong[0]], 30)}`"
-            )
-            raise DataError(words, "this model predicts numbers; every target should be one.")
-        return ((values - self.mean) / self.deviation).astype(np.float32)
+    def encode(self, targets: Sequence[str], origin: str) -> Float[np.ndarray, "n 1"]:
+        hint = "this model predicts numbers; every target should be one."
+        return self.scale.encode(np.array([to_number(target) for target in targets]), targets, origin, hint)
 
     def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
-        total = (model.logits(model(*batch.inputs)).float()[:, 0] - batch.labels).square().sum()
-        return Loss(total, total.detach(), len(batch.labels))
-
-    def _both(self, model: Classifier, batches: SetBatches) -> tuple[np.ndarray, np.ndarray]:
-        """Predicted and true numbers."""
-        device = next(iter(model.parameters())).device
-        with torch.inference_mode():
-            parts = [model.logits(model(*batch.to(device).inputs))[:, 0] for _, batch in batches.in_order()]
-        scaled = torch.cat(parts).double().cpu().numpy(), batches.wanted.double().numpy()
-        return scaled[0] * self.deviation + self.mean, scaled[1] * self.deviation + self.mean
+        return squared_loss(model, batch)
 
     def validation(self, model: Classifier, batches: SetBatches, show: Show) -> Validation:
-        predicted, true = self._both(model, batches)
-        error = rmse(predicted, true)
-        return Validation({"R2": r2(predicted, true), "RMSE": error}, -error, samples(predicted, true, show, 3))
+        return Estimates.of(model, batches, self.scale).validation(show)
 
     def judgement(
         self, model: Classifier, part: str, batches: SetBatches, show: Show, sizes: dict[str, int], seen: int
     ) -> Judgement:
-        predicted, true = self._both(model, batches)
-        counts = batches.sets.counts
-        drawn = np.random.default_rng(0).integers(0, len(true), (RESAMPLES, len(true)))
-        low, high = np.quantile(np.sqrt(((predicted - true) ** 2)[drawn].mean(1)), (0.025, 0.975)).tolist()
-        signature = f"{len(true):,} sets, {RESAMPLES:,} bootstrap resamples"
-        scores = [Score(part, "RMSE", rmse(predicted, true), low, high, 4, signature)]
-        scores.append(Score(part, "R2", r2(predicted, true), digits=4))
+        found, counts = Estimates.of(model, batches, self.scale), batches.sets.counts
+        error = found.figure(rmse)
+        scores = [Score(part, "RMSE", error.value, error.low, error.high, 4, f"{len(counts):,} sets, bootstrap")]
+        scores.append(Score(part, "R2", found.r2(), digits=4))
         for name, rows in (("sets as large as in training", counts <= seen), ("larger sets", counts > seen)):
             if rows.any() and not rows.all():
-                scores.append(Score(part, f"RMSE of {name}", rmse(predicted[rows], true[rows]), digits=4))
-        chosen = slice(None, None, -(-len(true) // MOST_DOTS))
-        ends = (float(min(predicted.min(), true.min())), float(max(predicted.max(), true.max())))
-        caption = "On the diagonal the prediction is right."
-        marks = (Mark("line", ends, ends, soft=True), Mark("points", true[chosen], predicted[chosen]))
-        by_size = size_panel(counts, lambda rows: rmse(predicted[rows], true[rows]), "RMSE", seen)
-        panels = (Plot("Predicted and true", marks, "true", "predicted", caption, equal=True), by_size)
-        words = verdict(r2(predicted, true))
-        return Judgement(tuple(scores), samples(predicted, true, show, SHOWN), words, sizes, "sets", panels=panels)
+                scores.append(Score(part, f"RMSE of {name}", found.select(rows).rmse(), digits=4))
+        by_size = size_panel(counts, lambda rows: found.select(rows).rmse(), "RMSE", seen)
+        samples, panels = found.samples(show, SHOWN), (*found.panels("number"), by_size)
+        return Judgement(tuple(scores), samples, verdict(found.r2()), sizes, "sets", panels=panels)
 
     def predicted(self, model: Classifier, batches: SetBatches) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        return ("predicted",), [(f"{value:.6g}",) for value in self._both(model, batches)[0]]
-
-
-def rmse(predicted: Float[np.ndarray, "n"], true: Float[np.ndarray, "n"]) -> float:
-    return float(np.sqrt(np.mean((predicted - true) ** 2)))
-
-
-def r2(predicted: Float[np.ndarray, "n"], true: Float[np.ndarray, "n"]) -> float:
-    """1 - (mean squared error) / (variance): 1 is perfect, 0 as good as always predicting the mean."""
-    variance = float(np.var(true))
-    return 1 - float(np.mean((predicted - true) ** 2)) / variance if variance else 0.0
-
-
-def samples(predicted: np.ndarray, true: np.ndarray, show: Show, count: int) -> tuple[tuple[str, ...], ...]:
-    """The largest errors first."""
-    rows = np.argsort(-np.abs(predicted - true), kind="stable")[:count].tolist()
-    return tuple(
-        (show(i), f"{predicted[i]:.4g}", f"{true[i]:.4g}", f"error {predicted[i] - true[i]:+.4g}") for i in rows
-    )
-
-
-def named(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Samples of classes whose last cell says what it is."""
-    return tuple((*row[:3], f"confidence {row[3]}") for row in rows)
+        found = self.scale.undo(outputs_of(model, batches))[:, 0]
+        return ("predicted",), [(f"{value:.6g}",) for value in found]
 
 
 def verdict(value: float) -> str:

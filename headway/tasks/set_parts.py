@@ -1,17 +1,14 @@
 """Sets to learn from and parts that are held out: from a person's table or a generator, kept in the run."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from headway.core.files import read_note, read_tensors, write_tensors
 from headway.data.set_generators import Kind, generate_sets
 from headway.data.set_tables import are_numbers, read_sets
 from headway.data.sets import LabelledSets
-from headway.tasks.held_out import read_parts, write_parts
+from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 HELD_OUT = 0.2  # times as many sets are generated for validation, and as many for a test
@@ -44,18 +41,16 @@ def collect_sets(
 def write_held_out(corpus: LabelledCorpus[LabelledSets], folder: Path) -> None:
     def write(path: Path, part: LabelledSets) -> None:
         note = {"targets": part.targets, "names": part.names, "columns": part.columns, "origin": part.origin}
-        tensors = {"elements": torch.from_numpy(part.elements), "counts": torch.from_numpy(part.counts)}
-        write_tensors(path, tensors, json.dumps(note))
+        write_arrays(path, {"elements": part.elements, "counts": part.counts}, note)
 
     write_parts(corpus.held_out, folder, ".safetensors", write)
 
 
 def read_held_out(folder: Path) -> dict[str, LabelledSets]:
     def read(path: Path) -> LabelledSets:
-        tensors = {name: tensor.numpy() for name, tensor in read_tensors(path).items()}
-        note = json.loads(read_note(path))
+        arrays, note = read_arrays(path)
         targets, names, columns = (tuple(map(str, note[key])) for key in ("targets", "names", "columns"))
-        part = LabelledSets(tensors["elements"], tensors["counts"], targets, names, columns, str(note["origin"]))
+        part = LabelledSets(arrays["elements"], arrays["counts"], targets, names, columns, str(note["origin"]))
         fits = len(part.counts) == len(targets) == len(names) and len(part.elements) == np.sum(part.counts)
         if not fits or part.elements.shape[1:] != (len(columns),):
             raise ValueError("its sets, targets and names do not fit together")

@@ -8,22 +8,26 @@ import torch
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import RunError, UsageError
+from headway.core.errors import UsageError
 from headway.core.files import write_json
+from headway.data.cells import kinds_of
 from headway.data.labelled_batches import LabelledBatch
+from headway.data.messages import count_noun
 from headway.data.set_tables import NAMES, TARGETS, are_numbers, read_sets
 from headway.data.sets import ElementScale, LabelledSets, SetBatches
 from headway.data.table import glance
 from headway.models.classifier import Classifier
-from headway.tasks import answers
-from headway.tasks.held_out import judged, once_per_folder, read_kept
+from headway.tasks import answers, estimates
+from headway.tasks.brought import brought_parts, require_path
+from headway.tasks.held_out import damaged, read_kept
+from headway.tasks.labelled_task import LabelledTask
 from headway.tasks.labels import FILE as CLASSES
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.set_answers import FIGURES, Answer, ClassAnswer, NumberAnswer
+from headway.tasks.set_answers import Answer, ClassAnswer, NumberAnswer
 from headway.tasks.set_parts import collect_sets, generated_corpus, read_held_out, write_held_out
-from headway.tasks.sizing import default_rate, gentler, sized
-from headway.tasks.task import Base, Judgement, Loss, Task, Validation
+from headway.tasks.sizing import sized, usual_rate
+from headway.tasks.task import Base, Figure, Judgement, Loss, Validation
 from headway.tasks.uses import Predicted
 
 BATCH = 128  # sets that are judged or predicted at once
@@ -51,7 +55,7 @@ class Data:
         )
 
 
-class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
+class Sets(LabelledTask[Data, LabelledSets, LabelledBatch, Classifier, SetBatches]):
     """Functions of sets: a set of vectors in, a number or the probability of each class out; the order means nothing.
 
     loss: squared error of the standardised number, or cross-entropy of the class; figures: R2 and RMSE, or accuracy.
@@ -60,11 +64,12 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
     aliases = ("functions of sets", "set regression", "set classification", "multiple-instance learning")
     reads, gives, model = "sets", "one vector", "deep_sets"
     unit, loss_unit = "sets", "per set"
-    figures = (*FIGURES, *answers.FIGURES)
+    figures = (*estimates.FIGURES[:2], *answers.FIGURES[:2], Figure("loss", "per set", "lower", 4))
     columns = ("set", "predicted", "true", "note")
     uses = ("predict",)
     files = ("table", "validation_table", "test_table")
     tested = ("table", "set", "target")
+    at_once = BATCH
 
     def __init__(self, data: Data, scale: ElementScale, answer: Answer) -> None:
         self.data, self.scale, self.answer = data, scale, answer
@@ -79,8 +84,7 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
         if data.table is None:
             hint = "`headway train sets --help` explains them."
             raise UsageError("which sets? `--table` with a column that names the set of each row, or `--kind`", hint)
-        parts = {"validation": data.validation_table, "test": data.test_table}
-        brought = {name: path for name, path in parts.items() if path is not None}
+        brought = brought_parts(data.validation_table, data.test_table)
         return collect_sets(data.table, data.set, data.target, brought, seed)
 
     @classmethod
@@ -88,6 +92,19 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
         """A table with columns `set` and `target`, or as they are usually called."""
         columns = glance(paths[0]) if len(paths) == 1 else {}
         return Data(table=paths[0]) if NAMES[0] in columns and set(TARGETS) & set(columns) else None
+
+    @classmethod
+    def options_for(cls, paths: Sequence[str]) -> tuple[str, ...]:
+        """If words in a column come again, and another column has one value for each of them."""
+        columns = glance(paths[0]) if len(paths) == 1 else {}
+        for name in (c for c, kind in kinds_of(columns).items() if kind == "words"):
+            cells = columns[name]
+            whole = [
+                c for c in columns if c != name and len(set(zip(cells, columns[c], strict=True))) == len(set(cells))
+            ]
+            if whole and len(set(cells)) < len(cells) and len(columns) > 2:
+                return ("--table", paths[0], "--set", name, "--target", whole[-1])
+        return ()
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: LabelledCorpus[LabelledSets], base: Base | None) -> Proposal[Data]:
@@ -101,8 +118,7 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
             head_width=16,
             dropout=(0.1, 0.0, 0.0)[grade],
         )
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(count))
-        return Proposal(recipe.data, model, t.batch or (16, 64, 128)[grade], t.rate or usual)
+        return Proposal(recipe.data, model, t.batch or (16, 64, 128)[grade], usual_rate(t, base, count))
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[LabelledSets], base: Base | None) -> "Sets":
@@ -122,8 +138,7 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
     def load(cls, data: Data, folder: Path) -> "Sets":
         scale = read_kept(ElementScale, folder / FILE)
         if len({len(scale.columns), len(scale.mean), len(scale.deviation)}) != 1:
-            hint = "restore the file from a copy, or train again."
-            raise RunError(f"`{folder / FILE}` is damaged: every column needs a mean and a deviation", hint)
+            raise damaged(folder / FILE, "every column needs a mean and a deviation")
         classes = (folder / CLASSES).exists()
         return cls(data, scale, ClassAnswer(Classes.load(folder)) if classes else NumberAnswer.load(folder))
 
@@ -153,39 +168,25 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
         part, batches = self._held_out(folder)["validation"]
         return self.answer.validation(model, batches, lambda i: show(part, i))
 
-    def validation_batches(self, folder: Path) -> SetBatches:
-        return self._held_out(folder)["validation"][1]
-
-    def given_batches(self, data: Data, folder: Path, batch: int) -> SetBatches:
-        return self._batches(self._read(data, with_target=True), BATCH)
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[LabelledSets, SetBatches]]:
-        """The parts that the run keeps."""
-        found = read_held_out(folder)
-        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, LabelledSets]:
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
-    def judge(self, model: Classifier, folder: Path) -> Judgement:
-        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        part, batches = parts[name]
-        sizes = {n: len(p) for n, (p, _) in parts.items()}
+    def _judgement(
+        self, model: Classifier, name: str, part: LabelledSets, batches: SetBatches, sizes: dict[str, int]
+    ) -> Judgement:
         return self.answer.judgement(model, name, batches, lambda i: show(part, i), sizes, self.scale.largest)
 
-    def evaluate(self, model: Classifier, data: Data) -> Judgement:
-        """Scores of a table; its columns are named as in training unless they are given."""
-        part = self._read(data, with_target=True)
-        batches, sizes = self._batches(part, BATCH), {"given": len(part)}
-        return self.answer.judgement(model, "given", batches, lambda i: show(part, i), sizes, self.scale.largest)
+    def _given(self, data: Data) -> tuple[LabelledSets, tuple[str, ...]]:
+        return self._read(data, "evaluate")
 
-    def _read(self, data: Data, with_target: bool) -> LabelledSets:
-        if data.table is None:
-            raise UsageError("which sets? `--table`: rows with the same name in one column form a set")
+    def _read(self, data: Data, verb: str) -> tuple[LabelledSets, tuple[str, ...]]:
+        """The sets of a table, whose columns are named as in training unless they are given, and what was left out."""
+        path = require_path(data.table, "which sets? `--table`: rows with the same name in one column form a set", verb)
         name, target = data.set or self.data.set, data.target or self.data.target
-        return read_sets(data.table, name, target, self.scale.columns, with_target)[0]
+        part, report = read_sets(path, name, target, self.scale.columns, with_target=verb == "evaluate")
+        return part, report.left_out
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         shape, device = (1, self.scale.median, len(self.scale.columns)), next(iter(model.parameters())).device
@@ -197,19 +198,19 @@ class Sets(Task[Data, LabelledCorpus[LabelledSets], LabelledBatch, Classifier]):
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
-    def predict(self, model: Classifier, data: object) -> Predicted:
+    def predict(self, model: Classifier, data: Data) -> Predicted:
         """What follows from the sets of a table, whose target, if there is one, is not looked at."""
-        part = self._read(data if isinstance(data, Data) else Data(), with_target=False)
+        part, left_out = self._read(data, "predict")
         unknown = np.zeros(len(part), dtype=np.int64)  # what they should give is not known, and not asked for
         batches = SetBatches(part, unknown, rows=BATCH, seed=0, scale=self.scale)
         columns, cells = self.answer.predicted(model, batches)
         rows = zip(part.names, part.counts.tolist(), cells, strict=True)
         larger = int((part.counts > self.scale.largest).sum())
-        words = f"{larger:,} sets are larger than any set of training ({self.scale.largest:,} elements)"
+        words = f"larger than any set of training ({self.scale.largest:,} elements): {count_noun(larger, 'set')}"
         return Predicted(
             ("set", "elements", *columns),
             tuple((name, str(count), *rest) for name, count, rest in rows),
-            warnings=(words,) if larger else (),
+            warnings=(*left_out, *((words,) if larger else ())),
         )
 
 

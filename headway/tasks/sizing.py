@@ -6,6 +6,7 @@ from headway.core import registry
 from headway.core.config import Choice, Value
 from headway.core.errors import UsageError
 from headway.data.segments import SINGLE
+from headway.tasks.recipe import Training
 from headway.tasks.task import Base
 
 
@@ -62,6 +63,11 @@ def default_rate(optimizer: str, muon: float = 5e-3) -> float:
 def gentler(examples: int) -> float:
     """The share of the usual learning rate for weights that have learned something already: less data may change less."""
     return 0.2 if examples < 2000 else 0.33 if examples < 20_000 else 0.5
+
+
+def usual_rate(training: Training, base: Base | None, examples: int, muon: float = 5e-3) -> float:
+    """The learning rate that was asked for, or the usual one; a gentler one for weights that have learned something already."""
+    return training.rate or default_rate(training.optimizer, muon) * (gentler(examples) if base else 1.0)
 
 
 def longest_text(model: Choice, asked: int | None, usual: int) -> int:

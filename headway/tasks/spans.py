@@ -18,11 +18,12 @@ from headway.data.questions import Question, Questions, read_questions
 from headway.data.tokens import Tokenizer
 from headway.models.reader import Reader
 from headway.tasks.asked_questions import collect_questions, looks_asked, read_held_out, write_held_out
+from headway.tasks.brought import brought_parts, require_path
 from headway.tasks.held_out import judged, once_per_folder, read_kept
 from headway.tasks.labels import LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, readable_length, sized, width_of
+from headway.tasks.sizing import readable_length, sized, usual_rate, width_of
 from headway.tasks.span_scores import SEPARATOR, SpanScores
 from headway.tasks.span_windows import Window, best_answer, make_windows
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
@@ -31,6 +32,7 @@ from headway.tasks.uses import Answered, Map
 from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_tokenizer, size_for, unseen_characters
 
 BATCH = 32  # windows that are judged at once
+WHICH = "which questions? `--jsonl`: context, question and answer per line"
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,8 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[Questions]:
-        if data.jsonl is None:
-            hint = "`headway train spans --help` explains it."
-            raise UsageError("which questions? `--jsonl`: context, question and answer per line", hint)
-        parts = {"validation": data.validation_jsonl, "test": data.test_jsonl}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_questions(data.jsonl, brought, seed)
+        path = require_path(data.jsonl, WHICH, "train spans")
+        return collect_questions(path, brought_parts(data.validation_jsonl, data.test_jsonl), seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -127,9 +125,8 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
             more={"context": longest},
         )
         size = data.vocabulary or size_for(data.tokens, _texts(corpus.train))
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, vocabulary=size, longest=longest)
-        return Proposal(settled, model, t.batch or 32, t.rate or usual)
+        return Proposal(settled, model, t.batch or 32, usual_rate(t, base, len(corpus.train)))
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[Questions], base: Base | None) -> "Spans":
@@ -231,10 +228,7 @@ class Spans(Task[Data, LabelledCorpus[Questions], SpanBatch, Reader]):
         return found.judgement(name, {n: len(part) for n, part in parts.items()}, ())
 
     def evaluate(self, model: Reader, data: Data) -> Judgement:
-        if data.jsonl is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError("which questions? `--jsonl`: context, question and answer per line", hint)
-        part = read_questions(data.jsonl)
+        part = read_questions(require_path(data.jsonl, WHICH, "evaluate"))
         left = [f"{len(part.problems):,} rows could not be read and were left out"] if part.problems else []
         return self._scores(model, part.rows)[0].judgement("given", {"given": len(part)}, left)
 

@@ -10,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import UsageError
 from headway.core.files import write_json
 from headway.data import table as tables
 from headway.data.doctor_columns import TargetKind
@@ -22,7 +21,8 @@ from headway.data.table import glance
 from headway.evaluate.importance import permutation_importance
 from headway.models.classifier import Classifier
 from headway.tasks import answers, estimates
-from headway.tasks.held_out import judged, once_per_folder, read_kept, read_tables, write_tables
+from headway.tasks.brought import brought_parts, require_path
+from headway.tasks.held_out import judged, loaded_from, once_per_folder, read_kept, read_tables, write_tables
 from headway.tasks.labels import Classes
 from headway.tasks.panels import Mark, Plot
 from headway.tasks.recipe import Proposal, Recipe
@@ -38,6 +38,7 @@ KINDS: dict[TargetKind, Literal["regression", "classification"]] = {
     "numbers": "regression",
     "classes": "classification",
 }
+WHICH = "which table? `--table`: one example per row"
 MOST_SHUFFLED = 2000  # rows that the importance of features is measured on
 
 
@@ -78,13 +79,10 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> TableCorpus:
-        if data.table is None:
-            hint = "`headway train table --help` explains it."
-            raise UsageError("which table? `--table`: one example per row", hint)
-        parts = {"validation": data.validation_table, "test": data.test_table}
-        brought = {name: path for name, path in parts.items() if path is not None}
+        path = require_path(data.table, WHICH, "train table")
+        brought = brought_parts(data.validation_table, data.test_table)
         asked = next((kind for kind, name in KINDS.items() if name == data.kind), None)
-        return collect_rows(data.table, data.target, data.features or None, asked, brought, seed)
+        return collect_rows(path, data.target, data.features or None, asked, brought, seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -215,16 +213,13 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
 
     def _given(self, data: Data) -> Part:
         """A table that a person brings; its columns are named as in training."""
-        if data.table is None:
-            raise UsageError("which table? `--table`: one example per row", "`headway evaluate --help` explains it.")
-        table, _ = read_given(data.table, self.data.target or "", self.features.names, self.target.kind)
+        path = require_path(data.table, WHICH, "evaluate")
+        table, _ = read_given(path, self.data.target or "", self.features.names, self.target.kind)
         return self._part("given", table, {"given": len(table)})
 
     def _validation(self) -> Part:
         """The validation part of the run that this task was loaded from: intervals are made from it."""
-        if self.folder is None:
-            raise UsageError("the task was not loaded from a run", "open the run with `headway.load(...)`.")
-        return self._held_out(self.folder)["validation"]
+        return self._held_out(loaded_from(self.folder))["validation"]
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:
         row = torch.zeros(1, self.features.width, device=next(iter(model.parameters())).device)
@@ -237,9 +232,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
 
     def predict(self, model: Classifier, data: Data) -> Predicted:
         """The table with the predictions beside it; it needs the columns of the features, the target need not be there."""
-        if data.table is None:
-            raise UsageError("which table? `--table`: one example per row", "`headway predict --help` explains it.")
-        table = tables.read_table(data.table, self.features.names)
+        table = tables.read_table(require_path(data.table, WHICH, "predict"), self.features.names)
         batches = NumberBatches([self.features.encode(table)], np.zeros(len(table), dtype=np.int64), rows=BATCH)
         names, found = self.target.predicted(model, batches, self._validation().batches)
         rows = tuple(

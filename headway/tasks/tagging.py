@@ -11,29 +11,32 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import UsageError
 from headway.core.files import write_json
 from headway.data.conll import TaggedSentences, read_conll, split_words
 from headway.data.doctor_tags import most_frequent_tags
+from headway.data.findings import unread
 from headway.data.position_batches import IGNORED, TaggedBatch, TaggedBatches
 from headway.data.segments import SINGLE
 from headway.data.tokens import Tokenizer
 from headway.models.reader import Reader
 from headway.tasks.answers import Predictions
-from headway.tasks.held_out import judged, once_per_folder, read_kept
+from headway.tasks.brought import brought_parts, require_path
+from headway.tasks.held_out import read_kept
+from headway.tasks.labelled_task import LabelledTask
 from headway.tasks.labels import Classes, LabelledCorpus
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, readable_length, sized, width_of
+from headway.tasks.sizing import readable_length, sized, usual_rate, width_of
 from headway.tasks.tag_scores import TagScores
 from headway.tasks.tagged_texts import collect_tagged, looks_tagged, read_held_out, write_held_out
-from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
+from headway.tasks.task import Base, Figure, Judgement, Loss, Validation
 from headway.tasks.text_maps import reader_maps
 from headway.tasks.uses import Map, Tagged
 from headway.tasks.vocabulary import learn_tokenizer, load_tokenizer, save_tokenizer, size_for, unseen_characters
 from headway.tasks.word_parts import word_parts
 
 BATCH = 1000  # words that are judged or tagged at once
+WHICH = "which sentences? `--conll`: one word and its tag per line"
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Seen:
     usual: dict[str, str]
 
 
-class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
+class Tagging(LabelledTask[Data, TaggedSentences, TaggedBatch, Reader, TaggedBatches]):
     """Tagging: a sentence in, a tag for each word out: its part of speech, or the entity that it belongs to.
 
         p(tag of word w) = softmax(V h_t + a),   t the first piece of w        loss: its cross-entropy, a mean over words
@@ -97,6 +100,7 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     uses = ("tag", "inspect")
     files = ("conll", "validation_conll", "test_conll")
     tested = ("conll", "word", "tag")
+    at_once = BATCH
 
     def __init__(self, data: Data, tokenizer: Tokenizer, classes: Classes, seen: Seen) -> None:
         self.data, self.tokenizer, self.classes, self.seen = data, tokenizer, classes, seen
@@ -105,12 +109,8 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> LabelledCorpus[TaggedSentences]:
-        if data.conll is None:
-            hint = "`headway train tagging --help` explains it."
-            raise UsageError("which sentences? `--conll`: one word and its tag per line", hint)
-        parts = {"validation": data.validation_conll, "test": data.test_conll}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_tagged(data.conll, data.word, data.tag, brought, seed)
+        path = require_path(data.conll, WHICH, "train tagging")
+        return collect_tagged(path, data.word, data.tag, brought_parts(data.validation_conll, data.test_conll), seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -136,9 +136,8 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
             more={"context": length},
         )
         size = data.vocabulary or size_for(data.tokens, [" ".join(row) for row in corpus.train.words])
-        usual = default_rate(t.optimizer) * (1.0 if base is None else gentler(len(corpus.train)))
         settled = dataclasses.replace(data, vocabulary=size, longest=max(1, length - SINGLE))
-        return Proposal(settled, model, t.batch or (250, 500, 1000)[grade], t.rate or usual)
+        return Proposal(settled, model, t.batch or (250, 500, 1000)[grade], usual_rate(t, base, len(corpus.train)))
 
     @classmethod
     def fit(cls, data: Data, corpus: LabelledCorpus[TaggedSentences], base: Base | None) -> "Tagging":
@@ -203,14 +202,8 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
     def validate(self, model: Reader, folder: Path) -> Validation:
         return self._scores(model, *self._held_out(folder)["validation"]).validation()
 
-    def validation_batches(self, folder: Path) -> TaggedBatches:
-        return self._held_out(folder)["validation"][1]
-
-    @once_per_folder
-    def _held_out(self, folder: Path) -> dict[str, tuple[TaggedSentences, TaggedBatches]]:
-        """The parts that the run keeps."""
-        found = read_held_out(folder)
-        return {name: (part, self._batches(part, BATCH)) for name, part in found.items()}
+    def _read_parts(self, folder: Path) -> dict[str, TaggedSentences]:
+        return read_held_out(folder)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -227,20 +220,14 @@ class Tagging(Task[Data, LabelledCorpus[TaggedSentences], TaggedBatch, Reader]):
                     logs[row], true[row] = logits.double().log_softmax(-1).cpu().numpy(), tags[begins].numpy()
         return TagScores(part, Predictions(np.concatenate(logs), np.concatenate(true), self.classes.names))
 
-    def judge(self, model: Reader, folder: Path) -> Judgement:
-        """Scores of the test part, or of the validation part if the data was too small to set a test part apart."""
-        parts = self._held_out(folder)
-        name = judged(parts)
-        sizes = {n: len(part) for n, (part, _) in parts.items()}
-        return self._scores(model, *parts[name]).judgement(name, self.seen.usual, self.classes.majority, sizes)
+    def _judgement(
+        self, model: Reader, name: str, part: TaggedSentences, batches: TaggedBatches, sizes: dict[str, int]
+    ) -> Judgement:
+        return self._scores(model, part, batches).judgement(name, self.seen.usual, self.classes.majority, sizes)
 
-    def evaluate(self, model: Reader, data: Data) -> Judgement:
-        if data.conll is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError("which sentences? `--conll`: one word and its tag per line", hint)
-        part = read_conll(data.conll, data.word, data.tag)
-        found = self._scores(model, part, self._batches(part, BATCH))
-        return found.judgement("given", self.seen.usual, self.classes.majority, {"given": len(part)})
+    def _given(self, data: Data) -> tuple[TaggedSentences, tuple[str, ...]]:
+        part = read_conll(require_path(data.conll, WHICH, "evaluate"), data.word, data.tag)
+        return part, unread(part.problems, "line")
 
     def example(self, model: Reader) -> tuple[Callable[[], Tensor], int]:
         ids = torch.zeros(1, self.seen.tokens + 2, dtype=torch.long, device=next(iter(model.parameters())).device)

@@ -8,18 +8,16 @@ from typing import ClassVar, Protocol
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from headway.core.errors import DataError
 from headway.core.files import write_json
 from headway.data.cells import read_column
 from headway.data.doctor_columns import TargetKind
 from headway.data.labelled_batches import LabelledBatch
-from headway.data.messages import display_name, excerpt
 from headway.data.number_batches import NumberBatches
 from headway.evaluate.classification import accuracy
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
-from headway.tasks.answers import Predictions, label_loss
+from headway.tasks.answers import Predictions, label_loss, named
 from headway.tasks.estimates import Estimates, Rival, Scale, outputs_of, squared_loss
 from headway.tasks.held_out import read_kept
 from headway.tasks.labels import Classes
@@ -158,33 +156,25 @@ class NumberTarget:
         self.rival.save(folder / self.RIVAL)
 
     def describe(self) -> str:
-        return f"numbers of mean {self.scale.mean:.4g} and standard deviation {self.scale.deviation:.4g}"
+        return self.scale.describe()
 
     def encode(self, cells: Sequence[str], origin: str) -> Float[np.ndarray, "n 1"]:
-        values = read_column(self.name, cells).values
-        wrong = np.flatnonzero(np.isnan(values))
-        if len(wrong):
-            words = f"{display_name(origin)} has targets that are no numbers, such as `{excerpt(cells[wrong[0]], 30)}`"
-            raise DataError(words, f"every cell of `{self.name}` should be a number.")
-        return self.scale.apply(values)[:, None]
+        hint = f"every cell of `{self.name}` should be a number."
+        return self.scale.encode(read_column(self.name, cells).values, cells, origin, hint)
 
     def loss(self, model: Classifier, batch: LabelledBatch) -> Loss:
         return squared_loss(model, batch)
 
-    def _estimates(self, model: Classifier, batches: NumberBatches) -> Estimates:
-        true = batches.wanted.double().numpy()
-        return Estimates(self.scale.undo(outputs_of(model, batches)), self.scale.undo(true), self.scale)
-
     def validation(self, model: Classifier, part: Part) -> Validation:
-        return self._estimates(model, part.batches).validation(part.show)
+        return Estimates.of(model, part.batches, self.scale).validation(part.show)
 
     def score(self, model: Classifier, batches: NumberBatches) -> float:
-        return self._estimates(model, batches).r2()
+        return Estimates.of(model, batches, self.scale).r2()
 
     def judgement(self, model: Classifier, part: Part, validation: NumberBatches, panels: Sequence[Panel]) -> Judgement:
-        found = self._estimates(model, part.batches)
+        found = Estimates.of(model, part.batches, self.scale)
         rivals = [Rival("least squares", self.rival.predict(part.batches.inputs[0].double().numpy()))]
-        radius = conformal_radius(self._estimates(model, validation).errors, COVERAGE)
+        radius = conformal_radius(Estimates.of(model, validation, self.scale).errors, COVERAGE)
         every = (*found.panels(self.name), *panels)
         return found.judgement(part.name, rivals, radius, COVERAGE, part.show, part.sizes, "rows", every)
 
@@ -192,13 +182,8 @@ class NumberTarget:
         self, model: Classifier, batches: NumberBatches, validation: NumberBatches
     ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         found = self.scale.undo(outputs_of(model, batches))[:, 0]
-        radius = float(conformal_radius(self._estimates(model, validation).errors, COVERAGE)[0])
+        radius = float(conformal_radius(Estimates.of(model, validation, self.scale).errors, COVERAGE)[0])
         rows: list[tuple[str, ...]] = [
             (f"{value:.6g}", f"{value - radius:.6g}", f"{value + radius:.6g}") for value in found
         ]
         return (f"predicted {self.name}", f"{COVERAGE:.0%} from", f"{COVERAGE:.0%} to"), rows
-
-
-def named(row: tuple[str, ...]) -> tuple[str, ...]:
-    """A sample of classes whose last cell says what it is."""
-    return (*row[:3], f"confidence {row[3]}")

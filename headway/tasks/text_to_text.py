@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from headway.core.config import Choice, require
-from headway.core.errors import RunError, UsageError
+from headway.core.errors import UsageError
 from headway.core.files import read_json, write_json
 from headway.data.batches import PairBatch, PairBatches
 from headway.data.messages import list_names
@@ -17,13 +17,14 @@ from headway.data.pairs import read_pairs
 from headway.data.tokens import Tokenizer
 from headway.evaluate.translation import chrf, exact_match
 from headway.models.encoder_decoder import EncoderDecoder
-from headway.tasks.held_out import once_per_folder
+from headway.tasks.brought import brought_parts, require_path
+from headway.tasks.held_out import damaged, once_per_folder
 from headway.tasks.pairs import HeldOut, PairCorpus, read_held_out, write_held_out
 from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import JUDGED, VALIDATED
 from headway.tasks.search import Seen
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Figure, Judgement, Loss, Score, Task, Validation
 from headway.tasks.task_files import by_task, collect_tasks, prefix_of, task_of, task_paths
 from headway.tasks.translation import Data as TranslationData
@@ -32,6 +33,7 @@ from headway.tasks.uses import Map, Translated
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, learn_tokenizer, load_tokenizer, save_tokenizer
 
 FILE = "tasks.json"
+WHICH = "which tasks? `--tasks`: a folder with one file of pairs per task"
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,8 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     @classmethod
     def collect(cls, data: Data, seed: int) -> PairCorpus:
-        if data.tasks is None:
-            hint = "`headway train text-to-text --help` explains it."
-            raise UsageError("which tasks? `--tasks`: a folder with one file of pairs per task", hint)
-        parts = {"validation": data.validation_tasks, "test": data.test_tasks}
-        brought = {name: path for name, path in parts.items() if path is not None}
-        return collect_tasks(data.tasks, brought, data.longest, seed)
+        path = require_path(data.tasks, WHICH, "train text-to-text")
+        return collect_tasks(path, brought_parts(data.validation_tasks, data.test_tasks), data.longest, seed)
 
     @classmethod
     def recognise(cls, paths: Sequence[str]) -> Data | None:
@@ -122,9 +120,8 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             dropout=(0.0, 0.1, 0.1)[grade],
         )
         size = data.vocabulary or choose_size(data.tokens, corpus.characters, corpus.words)
-        usual = default_rate(t.optimizer, 3e-3) * (1.0 if base is None else gentler(pairs))
         settled = dataclasses.replace(data, vocabulary=size)
-        return Proposal(settled, model, t.batch or (1024 if pairs < 8000 else 2048), t.rate or usual)
+        return Proposal(settled, model, t.batch or (1024 if pairs < 8000 else 2048), usual_rate(t, base, pairs, 3e-3))
 
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "TextToText":
@@ -144,8 +141,7 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def load(cls, data: Data, folder: Path) -> "TextToText":
         names = read_json(folder / FILE)
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            hint = "restore the file from a copy, or train again."
-            raise RunError(f"`{folder / FILE}` is damaged: expected the names of the tasks", hint)
+            raise damaged(folder / FILE, "expected the names of the tasks")
         return cls(data, load_tokenizer(folder / "tokenizer.json"), Seen.load(folder), tuple(names))
 
     @property
@@ -225,11 +221,8 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         return Judgement(tuple(scores), samples, verdict(exact), sizes, "pairs", (), tuple(worst[:10]), outputs)
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
-        if data.tasks is None:
-            hint = "`headway evaluate --help` explains it."
-            raise UsageError("which tasks? `--tasks`: a folder with one file of pairs per task", hint)
         tasks = {}
-        for name, path in task_paths(data.tasks).items():
+        for name, path in task_paths(require_path(data.tasks, WHICH, "evaluate")).items():
             if name not in self.names:
                 raise UsageError(f"the run does not know the task `{name}`", f"it knows {list_names(self.names)}.")
             pairs = read_pairs(pairs=path)

@@ -19,6 +19,7 @@ SHARE = 0.1  # of the text is held out
 MOST = 4_000_000  # characters that are held out: with more, judging takes longer and tells no more
 ENOUGH = 20_000  # characters from which on half of that is a test part
 LEARNED = 50_000_000  # characters that a tokenizer is learned from
+WHICH = "which text? `--text`: a file, a folder or .jsonl"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from headway.tasks.recipe import Proposal, Recipe
 from headway.tasks.scoring import JUDGED, difference, judge_part, validate_part
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
-from headway.tasks.sizing import default_rate, gentler, sized
+from headway.tasks.sizing import sized, usual_rate
 from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Map, Translated
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
@@ -152,11 +152,9 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         tokens = data.tokens or ("words" if regular else "bpe")
         size = data.vocabulary or choose_size(tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
-        usual = default_rate(t.optimizer, 3e-3) * (1.0 if base is None else gentler(pairs))
-        settled = dataclasses.replace(
-            data, vocabulary=size, smoothing=smoothing, beam=data.beam or (1 if regular else 5)
-        )
-        return Proposal(settled, model, t.batch or (1024 if pairs < 8000 or regular else 2048), t.rate or usual)
+        beam, batch = data.beam or (1 if regular else 5), t.batch or (1024 if pairs < 8000 or regular else 2048)
+        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing, beam=beam)
+        return Proposal(settled, model, batch, usual_rate(t, base, pairs, 3e-3))
 
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":

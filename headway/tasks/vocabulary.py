@@ -4,12 +4,15 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Generic, Self, TypeVar
 
 from headway.core.errors import RunError, UsageError
 from headway.core.files import read_json, write_text
 from headway.data.bert_tokens import BertTokenizer
 from headway.data.tokens import Tokenizer, train_tokenizer
 from headway.tasks.task import Base
+
+D = TypeVar("D")
 
 
 def choose_size(kind: str, characters: int, words: int) -> int:
@@ -66,3 +69,24 @@ def tokenizer_of(task: object, *names: str) -> Tokenizer:
         f"a run of the task `{type(task).__name__.lower()}` has no vocabulary to begin with",
         "choose another run for `--from`.",
     )
+
+
+class VocabularyState(Generic[D]):
+    """The state of a task that has learned nothing but a vocabulary: tokenizer.json."""
+
+    def __init__(self, data: D, tokenizer: Tokenizer) -> None:
+        self.data, self.tokenizer = data, tokenizer
+
+    def save(self, folder: Path) -> None:
+        save_tokenizer(self.tokenizer, folder / "tokenizer.json")
+
+    @classmethod
+    def load(cls, data: D, folder: Path) -> Self:
+        return cls(data, load_tokenizer(folder / "tokenizer.json"))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"vocabulary": self.tokenizer.size}
+
+    def describe(self) -> str:
+        return describe_vocabulary(self.tokenizer)

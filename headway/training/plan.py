@@ -146,13 +146,14 @@ def describe(plan: Plan[D], state: str, parameters: int, per_epoch: int, unit: s
     several = f"{t.accumulate} x " if t.accumulate > 1 else ""
     where = f" on {plan.device}" if plan.device != "cpu" else ""
     half = f" in {plan.precision}" if plan.precision != "float32" else ""
+    size = f"{parameters / 1e6:.2f} million" if parameters >= 100_000 else f"{parameters:,}"
     epochs, warmup, validate = (
         t.steps * t.accumulate / per_epoch,
         count_noun(t.warmup, "step"),
         count_noun(t.validate, "step"),
     )
     return (
-        f"model: {plan.model.describe()}, {parameters / 1e6:.2f} million parameters, {state}\n"
-        f"plan: {budget}{t.steps:,} steps of {several}{t.batch:,} {unit} = {epochs:.1f} epochs{where}{half}, "
+        f"model: {plan.model.describe()}, {size} parameters, {state}\n"
+        f"plan: {budget}{count_noun(t.steps, 'step')} of {several}{t.batch:,} {unit} = {epochs:.1f} epochs{where}{half}, "
         f"{t.optimizer} at {t.rate:g} ({t.schedule}, warm-up of {warmup}), validation every {validate}"
     )

@@ -92,6 +92,9 @@ def test_evaluate_takes_the_columns_of_training(
     assert f"accuracy {right:.4f}" in capsys.readouterr().out
     assert main(["evaluate", str(sentiment), "--table", str(tmp_path / "other.tsv")]) == 2
     assert "has no column `review`" in capsys.readouterr().err
+    write_table(tmp_path / "gap.tsv", [*rows, ("a film without a class", "")])
+    assert main(["evaluate", str(sentiment), "--table", str(tmp_path / "gap.tsv")]) == 0
+    assert "note: left out: 1 " in capsys.readouterr().out
     write_table(tmp_path / "new.tsv", [*rows, ("a goood film", "goood")])
     assert main(["evaluate", str(sentiment), "--table", str(tmp_path / "new.tsv")]) == 2
     assert "`goood`" in (message := capsys.readouterr().err) and "did you mean `good`" in message

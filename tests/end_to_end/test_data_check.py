@@ -47,6 +47,16 @@ def test_what_could_be_several_things_is_answered_with_commands(tmp_path: Path, 
     assert main(asked) == 0 and "as data for forecasting" in capsys.readouterr().out
 
 
+def test_sets_are_proposed_if_rows_of_one_name_share_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"b{i // 3},{i % 5}.5,{(i // 3) * 1.5}" for i in range(30)]
+    (tmp_path / "baskets.csv").write_text("\n".join(["basket,price,total", *rows]), encoding="utf-8")
+    assert main(["data", "check", str(tmp_path / "baskets.csv")]) == 2
+    assert "--task sets --table" in (err := capsys.readouterr().err) and "--set basket --target total" in err
+    loose = [f"b{i // 3},{i % 5}.5,{i * 1.5}" for i in range(30)]
+    (tmp_path / "baskets.csv").write_text("\n".join(["basket,price,total", *loose]), encoding="utf-8")
+    assert main(["data", "check", str(tmp_path / "baskets.csv")]) == 2 and "--task sets" not in capsys.readouterr().err
+
+
 def test_pairs_among_other_columns_are_proposed_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = write(tmp_path / "all.csv", "id,left,right", [f"{i},the house {i},das Haus {i}" for i in range(60)])
     assert main(["data", "check", table]) == 2

@@ -100,6 +100,28 @@ def test_evaluate_counts_nodes_with_a_class(trained: Path, tmp_path: Path, capsy
     assert judged.scores[0].value == pytest.approx(np.mean(right))
 
 
+def test_what_says_nothing_to_the_model_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of tables for training and for a prediction: what is left out, what is filled in, and how many nodes a step learns from."""
+    rows = [f"n{i},{i % 7},{'Rome' if i % 3 else 'Bonn'},{'xy'[i % 2]}" for i in range(60)]
+    pairs = [f"n{i},n{i + 2}" for i in range(58)]
+    (tmp_path / "nodes.csv").write_text("\n".join(["node,size,town,label", *rows]), encoding="utf-8")
+    (tmp_path / "edges.csv").write_text("\n".join(["source,target", *pairs]), encoding="utf-8")
+    files = {name: str(tmp_path / f"{name}.csv") for name in ("edges", "nodes")}
+    assert main(["train", "graphs", *options(files), "--steps", "2", "--out", str(tmp_path / "run")]) == 0
+    out = capsys.readouterr().out
+    assert "plan: 2 steps of 54 examples = 2.0 epochs" in out, "nodes are learned from all at once"
+    assert f"predict {tmp_path / 'run'} --edges {files['edges']} --nodes {files['nodes']}" in out
+    (tmp_path / "nodes.csv").write_text("node,size,town,label\na,1,Rome,x\nb,,Oslo,y\n", encoding="utf-8")
+    (tmp_path / "edges.csv").write_text("source,target\na,b\na,z\n", encoding="utf-8")
+    told = ("left out: 1 edge with a node", "`size` is no number for 1 node", "`town` has names that training had not: `Oslo`")
+    for verb in ("predict", "evaluate"):
+        assert main([verb, str(tmp_path / "run"), *options(files)]) == 0
+        out = capsys.readouterr().out
+        assert all(words in out for words in told), verb
+    assert main(["predict", str(tmp_path / "run"), "--edges", files["edges"]]) == 2
+    assert "`headway predict --help` explains them" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["communities", "motifs"])
 def test_an_interrupted_run_ends_with_the_same_bits(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = ("--kind", kind, "--size", "100", "--model", "gin")

@@ -63,6 +63,17 @@ def test_the_run_keeps_what_it_needs(trained: Path) -> None:
     assert "Error and size of the sets" in report and "Predicted and true" in report and "RMSE" in report
 
 
+def test_what_is_left_out_is_told(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = write_table(tmp_path / "new.csv", sums(3, 20, "new"))
+    table.write_text(table.read_text(encoding="utf-8") + "s,many,1\n", encoding="utf-8")
+    for verb in ("predict", "evaluate"):
+        assert main([verb, str(trained), "--table", str(table)]) == 0
+        out = capsys.readouterr().out
+        assert "left out: 1 row with something else than a number in `value`" in out, verb
+    assert main(["predict", str(trained)]) == 2
+    assert "Hint: `headway predict --help` explains it." in capsys.readouterr().err
+
+
 def test_numbers_are_predicted_in_any_order_of_rows(trained: Path, tmp_path: Path) -> None:
     new = sums(40, 6, "new")
     table = write_table(tmp_path / "new.csv", new, ())

@@ -51,7 +51,21 @@ def test_what_the_doctor_finds(tmp_path: Path) -> None:
     assert "a - z" in found["unknown-node"].examples and found["unknown-node"].action == "dropped"
     assert "2 nodes without an edge: `c`, `d`" in found["isolated"].message
     assert (report.total, report.kept) == (5, 1) and links(graphs) == {("a", "b"), ("b", "a")}
-    assert "1 node without a class, to be predicted" in labels.text() and "4 nodes, 1 undirected edge" in report.text()
+    assert "1 node without a class, to be predicted (line 5): kept\n    e.g. d\n" in labels.text() + "\n"
+    assert "4 nodes, 1 undirected edge" in report.text()
+    assert len(report.left_out) == 3 and report.left_out[0].startswith("left out: 1 edge with a node that is not in")
+
+
+def test_empty_cells_are_told(tmp_path: Path) -> None:
+    nodes = "node,size,town,label\na,1,Rome,x\nb,,Rome,y\nc,3,,x\nd,,Bonn,\n"
+    _, (labels, _) = read_graphs(Files(**write(tmp_path, edges="source,target\na,b\nb,c\n", nodes=nodes)))
+    assert "note: empty: `size` of 2 nodes, `town` of 1 node" in labels.text()
+
+
+def test_tables_that_are_swapped(tmp_path: Path) -> None:
+    tables = write(tmp_path, edges="source,target\na,b\na,c\n", nodes=NODES)
+    with pytest.raises(DataError, match="did you swap `--edges` and `--nodes`"):
+        read_graphs(Files(tables["nodes"], tables["edges"]))
 
 
 def test_names_within_graphs(tmp_path: Path) -> None:

@@ -70,6 +70,15 @@ def test_what_was_measured_is_kept(tmp_path: Path) -> None:
     assert [m.values for m in found] == [(1.0, 2.0, 3.0), (1.0,)] and found[0].cells()[4] == "1.000 to 3.000"
 
 
+def test_a_row_may_be_an_ensemble(tmp_path: Path) -> None:
+    bench, data = Bench(tmp_path, tmp_path, quiet=True, say=lambda words: None), {"kind": "max", "sets": 60}
+    options, training = {"width": 8}, {"steps": 2}
+    run = bench.trained("x", 1, "sets", data, "deep_sets", options, training, ensemble=2)
+    assert run.plan.ensemble == 2 and bench.score(run, "RMSE") > 0
+    again = bench.trained("x", 1, "sets", data, "deep_sets", options, training, ensemble=2)
+    assert again.folder == run.folder and again.scores == run.scores, "it is read, not trained again"
+
+
 def test_data_that_is_not_there_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DataError, match="needs the data `mnist`.*\nHint: `headway data get mnist --out"):
         Bench(tmp_path, tmp_path / "data").dataset("mnist")
