@@ -1,10 +1,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.attend import Attend
+from headway.layers.linear import Linear
 from headway.layers.scores.scaled import Scaled
 
 
@@ -33,10 +35,10 @@ class Cross(nn.Module):
     def __init__(self, width: int, heads: int, score: Callable[[int], nn.Module] = Scaled) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(width, width)
-        self.memory = nn.Linear(width, 2 * width)  # K and V of all heads in one product
+        self.query = Linear(width, width)
+        self.memory = Linear(width, 2 * width)  # K and V of all heads in one product
         self.attend = Attend(score(width // heads))
-        self.output = nn.Linear(width, width)
+        self.output = Linear(width, width)
 
     def score_weights(self) -> list[Tensor]:
         """W_Q and W_K, the matrices that only the scores depend on."""
@@ -48,6 +50,8 @@ class Cross(nn.Module):
 
     def remember(self, memory: Float[Tensor, "b s d"], keep: Bool[Tensor, "b s"] | None) -> Remembered:
         k, v = (y.transpose(1, 2) for y in self.memory(memory).unflatten(-1, (2, self.heads, -1)).unbind(2))
+        if torch.is_inference_mode_enabled():  # they are read at every step: in one piece, which is a quarter faster
+            k, v = k.contiguous(), v.contiguous()
         return Remembered(self.attend.score.key(k), v, keep)
 
     def forward(self, x: Float[Tensor, "b t d"], seen: Remembered) -> Float[Tensor, "b t d"]:
@@ -57,4 +61,7 @@ class Cross(nn.Module):
 
     def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
         """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
-        return self(x.unflatten(0, (len(seen.k), -1)), seen).flatten(0, 1)
+        b = len(seen.k)
+        q = self.attend.score.query(self.query(x).view(b, len(x) // b, self.heads, -1).transpose(1, 2))
+        allowed = None if seen.keep is None else seen.keep[:, None, None, :]
+        return self.output(self.attend(q, seen.k, seen.v, allowed).transpose(1, 2).reshape(x.shape))
