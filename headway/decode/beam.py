@@ -47,12 +47,11 @@ def beam_search(
         cut = torch.zeros_like(score, dtype=torch.bool)  # whether the limit ends a hypothesis that would have continued
         if any(limits[sentence] <= position for sentence in alive):  # these sentences have to end now
             at_limit = torch.tensor([limits[sentence] <= position for sentence in alive], device=device)[:, None]
-            cut = at_limit & (largest(log_p.flatten(0, 1), 1)[1].view(score.shape) != eos)
+            cut = at_limit & (log_p.argmax(-1) != eos)
             end = log_p[..., eos].clone()
             log_p.masked_fill_(at_limit[..., None], -math.inf)[..., eos] = end
         vocabulary = log_p.shape[-1]
-        total = log_p.add_(score[..., None]).flatten(1)
-        best, index = largest(total, min(2 * beam, total.shape[1]))
+        best, index = largest(log_p, min(2 * beam, score.shape[1] * vocabulary), score)
         parent, word = index // vocabulary, index % vocabulary
 
         # An ending that is not among the k best continuations does not compete.

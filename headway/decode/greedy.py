@@ -28,8 +28,8 @@ def greedy(
     for position in range(max(limits) + 1):
         hidden, state = model.step(token, state, memory)
         log_p = model.logits(hidden).log_softmax(-1)
-        best, place = largest(log_p, 1)
-        words = place[:, 0].tolist()
+        best, token = (y[:, 0] for y in largest(log_p[:, None], 1))
+        words = token.tolist()
         ends = [w == eos or limits[s] <= position for s, w in zip(alive, words, strict=True)]  # by itself, or at its limit
         if any(ends):
             values = (total + log_p[:, eos]).tolist()
@@ -38,7 +38,7 @@ def greedy(
                     found[sentence] = Hypothesis(tuple(tokens[sentence]), values[row], words[row] != eos)
         if all(ends):
             break
-        token, total = place[:, 0], total + best[:, 0]
+        total = total + best
         if any(ends):
             going = [row for row, end in enumerate(ends) if not end]
             alive, words = [alive[row] for row in going], [words[row] for row in going]

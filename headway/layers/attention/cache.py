@@ -48,18 +48,17 @@ class Cache:
 
     def append(self, k: Float[Tensor, "b h 1 e"], v: Float[Tensor, "b h 1 e"], reach: int | None = None) -> "Cache":
         """One position more. Of all, the last `reach` are kept (None: all)."""
-        kept = (self.keys[self.first : self.stop], self.values[self.first : self.stop])
-        new = (k.permute(2, 0, 1, 3), v.permute(2, 0, 1, 3))
+        keys, values, first, stop, written = self.keys, self.values, self.first, self.stop + 1, self.written
+        k, v = k.permute(2, 0, 1, 3), v.permute(2, 0, 1, 3)
         if torch.is_grad_enabled():
-            keys, values = (torch.cat(pair) for pair in zip(kept, new, strict=True))
-            first, stop, written = 0, len(keys), None
+            keys, values = torch.cat((keys[first : stop - 1], k)), torch.cat((values[first : stop - 1], v))
+            first, stop, written = 0, len(keys), [len(keys)]
         else:
-            keys, values, first, stop, written = self.keys, self.values, self.first, self.stop + 1, self.written
-            if written[0] != self.stop or self.stop == len(keys):  # the place is taken, or there is none
-                keys, values = (_with_room(y) for y in kept)
-                first, stop, written = 0, len(kept[0]) + 1, [0]
-            keys[stop - 1 : stop].copy_(new[0])
-            values[stop - 1 : stop].copy_(new[1])
+            if written[0] != self.stop or stop > len(keys):  # the place is taken, or there is none
+                keys, values = (_with_room(y[first : stop - 1]) for y in (keys, values))
+                first, stop, written = 0, stop - first, [0]
+            keys[stop - 1 : stop].copy_(k)
+            values[stop - 1 : stop].copy_(v)
             written[0] = stop
         if reach is not None:
             first = max(first, stop - reach)

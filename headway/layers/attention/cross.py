@@ -19,6 +19,15 @@ class Remembered:
     keep: Bool[Tensor, "b s"] | None
 
 
+@dataclass(frozen=True)
+class Folded:
+    """The same for one sequence of few positions, with W_Q and W_O multiplied into them (`Cross.fold`)."""
+
+    scores: Float[Tensor, "b d hs"]  # what a query is multiplied by
+    added: Float[Tensor, "b 1 hs"]  # of its bias
+    answers: Float[Tensor, "b hs d"]  # what the weights of all heads and positions are multiplied by
+
+
 class Cross(nn.Module):
     """Cross-attention: queries from one sequence A, keys and values from another sequence B.
 
@@ -59,8 +68,29 @@ class Cross(nn.Module):
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
         return self.output(self.attend(q, seen.k, seen.v, allowed).transpose(1, 2).flatten(2))
 
-    def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
+    def fold(self, seen: Remembered) -> Remembered | Folded:
+        """For stepping through one sequence: fewer and smaller products, as long as it has fewer than d / h positions.
+
+            q_t . k_s = (x_t W_Q + b_Q) . k_s = x_t (W_Q k_s) + b_Q . k_s        sum_s a_ts v_s W_O = sum_s a_ts (v_s W_O)
+        """
+        b, h, s, e = seen.k.shape
+        plain = isinstance(self.attend.score, Scaled) and self.attend.maps is None and seen.keep is None
+        if b != 1 or h * s >= h * e or not plain:
+            return seen
+        k = seen.k * self.attend.score.scale
+        added = k.new_zeros(b, h, s, 1) if self.query.bias is None else k @ self.query.bias.view(h, e, 1)
+        scores = (k @ self.query.weight.view(h, e, -1)).flatten(1, 2).transpose(1, 2).contiguous()
+        answers = (seen.v @ self.output.weight.t().view(h, e, -1)).flatten(1, 2)
+        return Folded(scores, added.view(b, 1, h * s), answers)
+
+    def step(self, x: Float[Tensor, "bk d"], seen: Remembered | Folded) -> Float[Tensor, "bk d"]:
         """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
+        if isinstance(seen, Folded):
+            b, d, hs = seen.scores.shape
+            e = torch.baddbmm(seen.added, x.view(b, -1, d), seen.scores)
+            a = e.view(-1, self.heads, hs // self.heads).softmax(-1)
+            y = torch.bmm(a.view(b, -1, hs), seen.answers).view(x.shape)
+            return y if self.output.bias is None else y.add_(self.output.bias)
         b = len(seen.k)
         q = self.attend.score.query(self.query(x).view(b, len(x) // b, self.heads, -1).transpose(1, 2))
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
