@@ -6,7 +6,7 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway.layers.attention.cross import Cross, Folded, Remembered
+from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.feedforward import Feedforward
 
 Residual = Callable[[int, float], nn.Module]  # PreNorm, PostNorm or DeepNorm, made from width and dropout
@@ -76,7 +76,7 @@ class CrossBlock(nn.Module):
         x = self.around_cross(x, lambda y: self.cross(y, seen))
         return self.around_feedforward(x, self.feedforward)
 
-    def step(self, x: Float[Tensor, "b d"], state: Any, seen: Remembered | Folded) -> tuple[Float[Tensor, "b d"], Any]:
+    def step(self, x: Float[Tensor, "b d"], state: Any, seen: Remembered) -> tuple[Float[Tensor, "b d"], Any]:
         x, state = step_around(self.around_mixer, self.mixer, x, state)
         x = self.around_cross(x, lambda y: self.cross.step(y, seen))
         return self.around_feedforward(x, self.feedforward), state

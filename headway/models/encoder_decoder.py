@@ -17,11 +17,11 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.layers.attention.cross import Folded, Remembered
+from headway.layers.attention.cross import Remembered
 from headway.layers.embedding import Embedding
 from headway.models.decoder import LayerState
 
-Memory = tuple[Remembered | Folded, ...]
+Memory = tuple[Remembered, ...]
 State = tuple[LayerState, ...]
 
 

@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core.config import require
-from headway.layers.attention.cross import Cross, Remembered
+from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
 from headway.layers.block import Block, CrossBlock
 from headway.layers.connections.pre_norm import PreNorm
@@ -104,7 +104,7 @@ class T5(nn.Module):
             x = block(x, keep)
         return self.dropout(self.encoder_norm(x))
 
-    def _remember(self, source: Tensor, keep: Tensor | None) -> tuple[Remembered, ...]:
+    def _remember(self, source: Tensor, keep: Tensor | None) -> Memory:
         encoded = self.encode(source, keep)
         return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
 
@@ -117,9 +117,7 @@ class T5(nn.Module):
         return self.dropout(self.decoder_norm(x))
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
-        seen = zip(self.decoder, self._remember(source, where_padded(keep)), strict=True)
-        memory = tuple(block.cross.fold(one) for block, one in seen)
-        return memory, tuple(block.mixer.start(len(source)) for block in self.decoder)
+        return self._remember(source, where_padded(keep)), tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         x = self.target(token)

@@ -11,21 +11,22 @@ from headway.layers.scores.scaled import Scaled
 
 
 @dataclass(frozen=True)
+class Folded:
+    """Keys and values with W_Q and W_O multiplied into them, for stepping (`Cross.fold`)."""
+
+    scores: Float[Tensor, "b d hs"]  # what a query is multiplied by
+    added: Float[Tensor, "b 1 hs"]  # to its scores; the smallest number at padding
+    answers: Float[Tensor, "b hs d"]  # what the weights of all heads and positions are multiplied by; 0 at padding
+
+
+@dataclass
 class Remembered:
     """Keys and values of the sequence that is looked at, computed once."""
 
     k: Float[Tensor, "b h s e"]  # keys, as the score wants them
     v: Float[Tensor, "b h s e"]  # values
     keep: Bool[Tensor, "b s"] | None
-
-
-@dataclass(frozen=True)
-class Folded:
-    """The same for one sequence of few positions, with W_Q and W_O multiplied into them (`Cross.fold`)."""
-
-    scores: Float[Tensor, "b d hs"]  # what a query is multiplied by
-    added: Float[Tensor, "b 1 hs"]  # of its bias
-    answers: Float[Tensor, "b hs d"]  # what the weights of all heads and positions are multiplied by
+    folded: Folded | None = None  # made by the first step that is faster with it
 
 
 class Cross(nn.Module):
@@ -68,30 +69,39 @@ class Cross(nn.Module):
         allowed = None if seen.keep is None else seen.keep[:, None, None, :]
         return self.output(self.attend(q, seen.k, seen.v, allowed).transpose(1, 2).flatten(2))
 
-    def fold(self, seen: Remembered) -> Remembered | Folded:
-        """For stepping through one sequence: fewer and smaller products, as long as it has fewer than d / h positions.
+    def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
+        """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
+        if self._should_fold(x, seen):
+            folded = seen.folded = seen.folded or self.fold(seen)
+            b, d, hs = folded.scores.shape
+            scores = torch.baddbmm(folded.added, x.view(b, -1, d), folded.scores)
+            a = scores.view(-1, self.heads, hs // self.heads).softmax(-1).view(b, -1, hs)
+            y = torch.bmm(a, folded.answers).view(x.shape)
+            return y if self.output.bias is None else y + self.output.bias
+        q = self.query(x).view(len(seen.k), -1, self.heads, seen.k.shape[-1]).transpose(1, 2)
+        allowed = None if seen.keep is None else seen.keep[:, None, None, :]
+        y = self.attend(self.attend.score.query(q), seen.k, seen.v, allowed)
+        return self.output(y.transpose(1, 2).reshape(x.shape))
 
-            q_t . k_s = (x_t W_Q + b_Q) . k_s = x_t (W_Q k_s) + b_Q . k_s        sum_s a_ts v_s W_O = sum_s a_ts (v_s W_O)
+    def _should_fold(self, x: Float[Tensor, "bk d"], seen: Remembered) -> bool:
+        """Whether that is faster: few keys, and many queries to each (or a single sentence, whose products wait for memory)."""
+        b, h, s, e = seen.k.shape
+        few = 2 * s <= e and (b == 1 or len(x) >= 4 * b)
+        return few and type(self.attend.score) is Scaled and self.attend.maps is None and not torch.is_grad_enabled()
+
+    def fold(self, seen: Remembered) -> Folded:
+        """W_Q and W_O multiplied into keys and values: two products with h s columns instead of d, and none of its own for attention.
+
+        (x W_Q + b_Q) . k_s = x (W_Q k_s) + b_Q . k_s        (sum_s a_s v_s) W_O = sum_s a_s (v_s W_O)
         """
         b, h, s, e = seen.k.shape
-        plain = isinstance(self.attend.score, Scaled) and self.attend.maps is None and seen.keep is None
-        if b != 1 or h * s >= h * e or not plain:
-            return seen
         k = seen.k * self.attend.score.scale
-        added = k.new_zeros(b, h, s, 1) if self.query.bias is None else k @ self.query.bias.view(h, e, 1)
-        scores = (k @ self.query.weight.view(h, e, -1)).flatten(1, 2).transpose(1, 2).contiguous()
-        answers = (seen.v @ self.output.weight.t().view(h, e, -1)).flatten(1, 2)
-        return Folded(scores, added.view(b, 1, h * s), answers)
-
-    def step(self, x: Float[Tensor, "bk d"], seen: Remembered | Folded) -> Float[Tensor, "bk d"]:
-        """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
-        if isinstance(seen, Folded):
-            b, d, hs = seen.scores.shape
-            e = torch.baddbmm(seen.added, x.view(b, -1, d), seen.scores)
-            a = e.view(-1, self.heads, hs // self.heads).softmax(-1)
-            y = torch.bmm(a.view(b, -1, hs), seen.answers).view(x.shape)
-            return y if self.output.bias is None else y.add_(self.output.bias)
-        b = len(seen.k)
-        q = self.attend.score.query(self.query(x).view(b, len(x) // b, self.heads, -1).transpose(1, 2))
-        allowed = None if seen.keep is None else seen.keep[:, None, None, :]
-        return self.output(self.attend(q, seen.k, seen.v, allowed).transpose(1, 2).reshape(x.shape))
+        scores = k @ self.query.weight.view(h, e, -1)  # b h s d
+        added = k.new_zeros(b, h, s) if self.query.bias is None else (k @ self.query.bias.view(h, e, 1)).squeeze(-1)
+        answers = seen.v @ self.output.weight.t().reshape(h, e, -1)  # b h s d
+        if seen.keep is not None:
+            padding = ~seen.keep[:, None, :]
+            added = added.masked_fill(padding, torch.finfo(k.dtype).min)
+            answers = answers.masked_fill(padding[..., None], 0.0)
+        scores = scores.flatten(1, 2).transpose(1, 2).contiguous()
+        return Folded(scores, added.flatten(1).unsqueeze(1), answers.flatten(1, 2))
