@@ -1,9 +1,12 @@
+import math
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from headway.decode.arguments import check_search
 from headway.decode.hypothesis import Hypothesis
+from headway.decode.largest import largest
 from headway.decode.state import pick
 from headway.models.encoder_decoder import EncoderDecoder
 
@@ -35,57 +38,44 @@ def beam_search(
     memory, state = model.read(source, keep)
     alive = list(range(count))  # sentences still searched
     done: list[list[Hypothesis]] = [[] for _ in range(count)]
-    prefixes: list[list[tuple[int, ...]]] = [[()] * beam for _ in range(count)]
-    state = pick(state, torch.arange(count, device=device).repeat_interleave(beam))
-    token = torch.full((count * beam,), bos, device=device)
-    score = torch.full((count, beam), float("-inf"), device=device)
-    score[:, 0] = 0.0  # all hypotheses are the same at first; only one of them counts
+    token, score = torch.full((count,), bos, device=device), torch.zeros(count, 1, device=device)
+    prefix = token.new_empty(count, 1, 0)  # the tokens of each hypothesis; at first a sentence has only the empty one
 
     for position in range(max(limits) + 1):
         hidden, state = model.step(token, state, memory)
-        log_p = model.logits(hidden).log_softmax(-1).view(len(alive), beam, -1)
-        at_limit = [limits[sentence] <= position for sentence in alive]
-        goes_on: list[list[bool]] = []  # whether a hypothesis would have continued beyond its limit
-        if any(at_limit):  # these sentences have to end now
-            goes_on = (log_p.argmax(-1) != eos).tolist()
-            ended = torch.full_like(log_p, float("-inf"))
-            ended[..., eos] = log_p[..., eos]
-            log_p = torch.where(torch.tensor(at_limit, device=device)[:, None, None], ended, log_p)
+        log_p = model.logits(hidden).log_softmax(-1).unflatten(0, score.shape)
+        cut = torch.zeros_like(score, dtype=torch.bool)  # whether the limit ends a hypothesis that would have continued
+        if any(limits[sentence] <= position for sentence in alive):  # these sentences have to end now
+            at_limit = torch.tensor([limits[sentence] <= position for sentence in alive], device=device)[:, None]
+            cut = at_limit & (log_p.argmax(-1) != eos)
+            end = log_p[..., eos].clone()
+            log_p.masked_fill_(at_limit[..., None], -math.inf)[..., eos] = end
         vocabulary = log_p.shape[-1]
-        total = (score[:, :, None] + log_p).flatten(1)
-        best, index = total.topk(min(2 * beam, total.shape[1]), dim=1)
-        values, parents, words = best.tolist(), (index // vocabulary).tolist(), (index % vocabulary).tolist()
+        best, index = largest(log_p, min(2 * beam, score.shape[1] * vocabulary), score)
+        parent, word = index // vocabulary, index % vocabulary
 
-        rows, tokens, scores, going = [], [], [], []
-        for place, sentence in enumerate(alive):
-            before = prefixes[sentence]
-            after: list[tuple[int, ...]] = []
-            chosen: list[tuple[int, int, float]] = []
-            for rank, value in enumerate(values[place]):
-                if value == float("-inf") or len(chosen) == beam:
-                    break
-                parent, word = parents[place][rank], words[place][rank]
-                if word == eos:
-                    if rank < beam:  # an ending that is not among the k best continuations does not compete
-                        cut = at_limit[place] and goes_on[place][parent]
-                        done[sentence].append(Hypothesis(before[parent], value, cut))
-                else:
-                    chosen.append((place * beam + parent, word, value))
-                    after.append((*before[parent], word))
+        # An ending that is not among the k best continuations does not compete.
+        ended = ((word == eos) & (best > -math.inf))[:, :beam].nonzero().tolist()
+        if ended:
+            values, parents, cuts, prefixes = best.tolist(), parent.tolist(), cut.tolist(), prefix.tolist()
+            for place, rank in ended:
+                before = parents[place][rank]
+                ids = tuple(prefixes[place][before])
+                done[alive[place]].append(Hypothesis(ids, values[place][rank], cuts[place][before]))
+        for sentence in {alive[place] for place, _ in ended}:
             done[sentence] = sorted(done[sentence], key=lambda h: -h.score(penalty))[:beam]
-            if not chosen or len(done[sentence]) == beam:
-                continue
-            filler = beam - len(chosen)
-            prefixes[sentence] = after + [()] * filler
-            going.append(place)
-            rows += [row for row, _, _ in chosen] + [place * beam] * filler
-            tokens += [word for _, word, _ in chosen] + [eos] * filler
-            scores.append([value for _, _, value in chosen] + [float("-inf")] * filler)
+
+        order = (word == eos).byte().argsort(dim=1, stable=True)[:, :beam]  # the first k others, best first
+        best, parent, word = (y.gather(1, order) for y in (best, parent, word))
+        best = best.masked_fill_(word == eos, -math.inf)
+        rows = parent + torch.arange(len(alive), device=device)[:, None] * score.shape[1]
+        continued = zip(alive, best[:, 0].tolist(), strict=True)
+        going = [place for place, (sentence, top) in enumerate(continued) if len(done[sentence]) < beam and top > -math.inf]
         if not going:
             break
         if len(going) < len(alive):
-            memory = pick(memory, torch.tensor(going, device=device))
             alive = [alive[place] for place in going]
-        state = pick(state, torch.tensor(rows, device=device))
-        token, score = torch.tensor(tokens, device=device), torch.tensor(scores, device=device)
+            memory, rows, word, best = pick((memory, rows, word, best), torch.tensor(going, device=device))
+        state, token, score = pick(state, rows.flatten()), word.flatten(), best
+        prefix = torch.cat((prefix.flatten(0, 1)[rows], word[..., None]), -1)
     return done

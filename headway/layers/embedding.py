@@ -1,15 +1,10 @@
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
-
-PACK: Any
-MULTIPLY: Any
-PACK, MULTIPLY = (getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise"))
+from headway.layers.linear import Layouts
 
 
 class Embedding(nn.Module):
@@ -25,33 +20,15 @@ class Embedding(nn.Module):
     def __init__(self, vocabulary: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)
-        self._packed: tuple[Tensor, int, Tensor] | None = None  # the weights, their version, and their layout
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_packed": None}  # a layout cannot be copied, and need not be
+        self.layouts = Layouts()
 
     def forward(self, ids: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
         return F.embedding(ids, self.weight) * self.weight.shape[1] ** 0.5
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
-        single = hidden.dim() == 2 and self.weight.dtype == torch.float32
-        if torch.is_inference_mode_enabled() and single and PACK is not None and not self.weight.is_inference():
-            return MULTIPLY(hidden, self._layout(), None, "none", [], "")
+        if torch.is_inference_mode_enabled():
+            return self.layouts.multiply(hidden, self.weight, None)
         return F.linear(hidden, self.weight)
-
-    def _layout(self) -> Tensor:
-        """The weights in the layout of oneDNN's kernel, made anew when they change: decoding is a third faster.
-
-        A change is a new version (written in place) or another address (`.data = w`, `assign=True`, `.to(...)`). The
-        old weights are held, so that their address cannot be given to new ones. In-place writes through `.data` are
-        hidden from torch's count too.
-        """
-        if self._packed is not None:
-            old, version, layout = self._packed
-            if old.data_ptr() == self.weight.data_ptr() and version == self.weight._version:
-                return layout
-        self._packed = self.weight.detach(), self.weight._version, PACK(self.weight.detach(), 64)
-        return self._packed[2]
 
 
 def both_sides(source: int, target: int, width: int, share: bool) -> tuple[Embedding, Embedding]:

@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from headway.layers.linear import Linear
+
 
 class Feedforward(nn.Module):
     """Position-wise feed-forward network: y = W_2 phi(W_1 x + b_1) + b_2, the nonlinearity that attention lacks.
@@ -18,9 +20,9 @@ class Feedforward(nn.Module):
 
     def __init__(self, width: int, inner: int, activation: Callable[[Tensor], Tensor] = torch.relu_) -> None:
         super().__init__()
-        self.up = nn.Linear(width, inner)
+        self.up = Linear(width, inner)
         self.activation = activation
-        self.down = nn.Linear(inner, width)
+        self.down = Linear(inner, width)
 
     def score_weights(self) -> list[Tensor]:
         """None: there are no scores."""

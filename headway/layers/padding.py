@@ -24,6 +24,11 @@ def require_right_padding(keep: Bool[Tensor, "b t"] | None) -> None:
     )
 
 
+def where_padded(keep: Bool[Tensor, "b t"]) -> Bool[Tensor, "b t"] | None:
+    """`keep`, or None if nothing is padded: attention without a mask is faster."""
+    return None if bool(keep.all()) else keep
+
+
 def reverse_rows(x: Shaped[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None) -> Shaped[Tensor, "b t d"]:
     """The tokens of each row from the last to the first; padding stays on the right. Doing it twice undoes it."""
     if keep is None:

@@ -11,7 +11,7 @@
                                                     were not trained are not known (generation begins anew there)
 
 `past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them. The state is a
-value: how many tokens were read, and for each block tensors in a tuple, each with the batch as its first axis.
+value: how many tokens were read, and for each block a cache, or tensors in a tuple, each with the batch as its first axis.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from headway.layers.attention.cache import Cache
 from headway.layers.attention.transformer_xl import TransformerXL
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
 
-LayerState = tuple[Tensor | int, ...]  # of one mixer
+LayerState = tuple[Tensor | int, ...] | Cache  # of one mixer
 State = tuple[int, tuple[LayerState, ...]]
 
 

@@ -16,6 +16,7 @@ from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.norms.rms_norm import RMSNorm
 from headway.layers.positions.relative_bias import RelativeBias
+from headway.layers.padding import where_padded
 from headway.models.encoder_decoder import Memory, State
 
 
@@ -97,13 +98,13 @@ class T5(nn.Module):
     def output(self) -> Embedding:
         return self.target
 
-    def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> Float[Tensor, "b s d"]:
+    def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"] | None) -> Float[Tensor, "b s d"]:
         x = self.dropout(self.source(source))
         for block in self.encoder:
             x = block(x, keep)
         return self.dropout(self.encoder_norm(x))
 
-    def _remember(self, source: Tensor, keep: Tensor) -> Memory:
+    def _remember(self, source: Tensor, keep: Tensor | None) -> Memory:
         encoded = self.encode(source, keep)
         return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
 
@@ -116,7 +117,7 @@ class T5(nn.Module):
         return self.dropout(self.decoder_norm(x))
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
-        return self._remember(source, keep), tuple(block.mixer.start(len(source)) for block in self.decoder)
+        return self._remember(source, where_padded(keep)), tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         x = self.target(token)

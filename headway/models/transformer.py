@@ -16,6 +16,7 @@ from headway.layers.embedding import Embedding, both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.mixer import build_mixer, mixer_class
+from headway.layers.padding import where_padded
 from headway.models.encoder_decoder import Memory, State
 
 
@@ -115,7 +116,7 @@ class Transformer(nn.Module):
     def output(self) -> Embedding:
         return self.target
 
-    def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> Float[Tensor, "b s d"]:
+    def encode(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"] | None) -> Float[Tensor, "b s d"]:
         x = self.source(source)
         if self.source_position is not None:
             x = x + self.source_position(source.shape[1])
@@ -124,7 +125,7 @@ class Transformer(nn.Module):
             x = block(x, keep)
         return self.encoder_norm(x)
 
-    def _remember(self, source: Tensor, keep: Tensor) -> Memory:
+    def _remember(self, source: Tensor, keep: Tensor | None) -> Memory:
         encoded = self.encode(source, keep)
         return tuple(block.cross.remember(encoded, keep) for block in self.decoder)
 
@@ -137,10 +138,10 @@ class Transformer(nn.Module):
         return self.decoder_norm(x)
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
-        return self._remember(source, keep), tuple(block.mixer.start(len(source)) for block in self.decoder)
+        return self._remember(source, where_padded(keep)), tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
-        past = state[0][2]  # how many positions the first cache has seen
+        past = state[0].past
         x = self.target(token) + self.target_position(1, past)[0]
         after = []
         for block, cache, seen in zip(self.decoder, state, memory, strict=True):

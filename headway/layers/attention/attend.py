@@ -4,7 +4,8 @@
 
 A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same
 numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked
-for (`recorded`), and for scores that the kernel cannot compute; a contract checks that both agree.
+for (`recorded`), for scores that the kernel cannot compute, and for a step of decoding with many rows; a contract checks
+that both agree.
 """
 
 import contextlib
@@ -43,7 +44,7 @@ class Attend(nn.Module):
         """
         if causal and (bias is not None or self.maps is not None or self.score.scale is None):
             causal, allowed = False, q.new_ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
-        if self.maps is None and self.score.scale is not None:
+        if self.maps is None and self.score.scale is not None and not _is_batched_step(q, k):
             added = allowed if bias is None else bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
             return F.scaled_dot_product_attention(q, k, v, attn_mask=added, is_causal=causal, scale=self.score.scale)
         e = self.score(q, k)
@@ -57,6 +58,11 @@ class Attend(nn.Module):
         if self.maps is not None:
             self.maps.append(a.detach())
         return a @ v
+
+
+def _is_batched_step(q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> bool:
+    """One query in each of many rows: there the kernel, which takes one row after the other, is the slower way."""
+    return q.shape[2] == 1 and q.shape[0] >= 16 and k.shape[2] >= 8
 
 
 @contextlib.contextmanager

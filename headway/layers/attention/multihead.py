@@ -1,18 +1,15 @@
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.attend import Attend
+from headway.layers.attention.cache import Cache
+from headway.layers.linear import Linear
 from headway.layers.masks import Everything, Mask
 from headway.layers.padding import require_right_padding
 from headway.layers.scores.scaled import Scaled
-
-Cache = tuple[
-    Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int
-]  # keys, values, and how many positions there were
 
 
 class Multihead(nn.Module):
@@ -42,31 +39,35 @@ class Multihead(nn.Module):
         self.heads = heads
         self.mask = mask or Everything()
         self.causal = self.mask.causal
-        self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
+        self.project = Linear(width, 3 * width)  # Q, K and V of all heads in one product
         self.attend = Attend(score(width // heads))
         self.position: Any = position and position(width // heads, heads)
-        self.output = nn.Linear(width, width)
+        self.output = Linear(width, width)
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding. Under a causal mask padding on the right is invisible already, so nothing is computed for it."""
         require_right_padding(keep)
         if not x.numel():
             return self.output(x)
-        q, k, v = self._split(x, 0)
+        q, k, v = self._split(x)
         causal = self.mask.plain(x.shape[1])
         y = self.attend(q, k, v, None if causal else self._allowed(x, keep), causal, self._bias(q, k, 0))
         return self.output(y.transpose(1, 2).flatten(2))
 
-    def _split(self, x: Float[Tensor, "b t d"], offset: int) -> tuple[Tensor, Tensor, Tensor]:
+    def _split(self, x: Float[Tensor, "b t d"]) -> tuple[Tensor, Tensor, Tensor]:
         """Q, K and V, each "b h t e", as the score and the position want them.
 
         They are cut before anything is transposed: the gradients then land in one piece, without copies.
         """
         q, k, v = (y.transpose(1, 2) for y in self.project(x).unflatten(-1, (3, self.heads, -1)).unbind(2))
+        return *self._prepare(q, k, 0), v
+
+    def _prepare(self, q: Tensor, k: Tensor, offset: int) -> tuple[Tensor, Tensor]:
+        """Queries and keys, each "b h t e", as the score and the position want them."""
         q, k = self.attend.score.query(q), self.attend.score.key(k)
         if self.position is not None:
             q, k = self.position.turn(q, offset), self.position.turn(k, offset)
-        return q, k, v
+        return q, k
 
     def _bias(self, q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"], offset: int) -> Tensor | None:
         return None if self.position is None else self.position.bias(q, k, offset, self.attend.score.scale)
@@ -92,17 +93,16 @@ class Multihead(nn.Module):
     def start(self, batch: int) -> Cache:
         """Nothing seen yet."""
         like = self.output.weight
-        empty = like.new_empty(batch, self.heads, 0, like.shape[0] // self.heads)
-        return empty, empty, 0
+        empty = like.new_empty(0, batch, self.heads, like.shape[0] // self.heads)
+        return Cache(empty, empty)
 
-    def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Any]:
+    def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Cache]:
         """One position, given the keys and values of those before it that the mask can still reach."""
-        keys, values, past = state
-        q, k, v = self._split(x.unsqueeze(1), past)
-        k, v = torch.cat((keys, k), 2), torch.cat((values, v), 2)
-        if self.mask.reach is not None and k.shape[2] > self.mask.reach:
-            k, v = k[:, :, -self.mask.reach :], v[:, :, -self.mask.reach :]
-        kept = k.shape[2]
+        q, k, v = self.project(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
+        q, k = self._prepare(q, k, state.past)
+        after = state.append(k, v, self.mask.reach)
+        k, v = after.k, after.v
+        kept, past = k.shape[2], state.past
         allowed = None if self.mask.plain(kept) else self.mask.matrix(1, kept, past, past + 1 - kept, x.device)
         y = self.attend(q, k, v, allowed, bias=self._bias(q, k, kept - 1))
-        return self.output(y.flatten(1)), (k, v, past + 1)
+        return self.output(y.reshape(x.shape)), after

@@ -1,0 +1,83 @@
+"""y = W x + b with W laid out for the products of decoding, which multiply few rows again and again.
+
+    one row            W^T row by row, where it has more columns than rows: MKL then reads it at the speed of memory
+    a few rows         the blocks of oneDNN's kernel
+    while training     as it is
+
+A layout is made when it is first needed in `torch.inference_mode()`, and made anew when the weights have changed.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+BLOCK: Any
+MULTIPLY: Any
+BLOCK, MULTIPLY = (getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise"))
+ROWS = 64  # what the blocks are chosen for; they serve any number of rows
+
+
+class Kept(NamedTuple):
+    """The weights that a layout was made of, and the layout."""
+
+    weight: Tensor
+    version: int
+    layout: Tensor
+
+
+class Layouts:
+    """The layouts of one matrix W. A copy of this object begins without any: they can be made, and not be copied."""
+
+    def __init__(self) -> None:
+        self.one: Kept | None = None  # for one row
+        self.few: Kept | None = None  # for a few rows
+
+    def __reduce__(self) -> tuple[type["Layouts"], tuple[()]]:
+        return Layouts, ()
+
+    def multiply(
+        self, x: Float[Tensor, "*b i"], weight: Float[Tensor, "o i"], bias: Float[Tensor, "o"] | None
+    ) -> Float[Tensor, "*b o"]:
+        """x W^T + b, in inference mode. Weights that are no parameter in memory (sharded, computed) are used as they are."""
+        rows = x.numel() // weight.shape[1]
+        usable = type(weight) is nn.Parameter and weight.is_cpu and not weight.is_inference()
+        if rows == 0 or not usable or BLOCK is None or not x.dtype == weight.dtype == torch.float32:
+            return F.linear(x, weight, bias)
+        if rows == 1:
+            if weight.shape[0] < weight.shape[1]:
+                return F.linear(x, weight, bias)
+            if (one := self.one) is None or _changed(one, weight):
+                one = self.one = Kept(weight.detach(), weight._version, weight.detach().t().contiguous().t())
+            return F.linear(x, one.layout, bias)
+        if (few := self.few) is None or _changed(few, weight):
+            few = self.few = Kept(weight.detach(), weight._version, BLOCK(weight.detach(), ROWS))
+        return MULTIPLY(x, few.layout, bias, "none", [], "")  # type: ignore[no-any-return]
+
+
+def _changed(kept: Kept, weight: Tensor) -> bool:
+    """Whether these are other weights: a new version (written in place) or another address (`.data = w`, `assign=True`).
+
+    The old weights are held, so that their address cannot be given to new ones. In-place writes through `.data` are
+    hidden from torch's count too.
+    """
+    return kept.version != weight._version or kept.weight.data_ptr() != weight.data_ptr()
+
+
+class Linear(nn.Linear):
+    """torch's linear map y = W x + b, with weights laid out for decoding.
+
+    in_features, out_features   entries of x and of y
+    bias                        whether b is added
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__(in_features, out_features, bias)
+        self.layouts = Layouts()
+
+    def forward(self, x: Float[Tensor, "*b i"]) -> Float[Tensor, "*b o"]:
+        if torch.is_inference_mode_enabled():
+            return self.layouts.multiply(x, self.weight, self.bias)
+        return F.linear(x, self.weight, self.bias)
