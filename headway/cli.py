@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from headway import __version__
 from headway.core.errors import HeadwayError, UnknownName, UsageError
-from headway.core.machine import started_together
+from headway.core.machine import is_out_of_memory, started_together
 from headway.verbs import ORDER
 from headway.verbs.parser import Parser, verb_parser
 
@@ -138,11 +138,7 @@ def _prepare_streams() -> None:
 
 def _is_ordinary(problem: BaseException) -> bool:
     """Whether this is trouble with the machine rather than with the program: files, and memory that torch was refused."""
-    return (
-        isinstance(problem, OSError | MemoryError)
-        or "alloc" in str(problem).lower()
-        or "out of memory" in str(problem).lower()
-    )
+    return isinstance(problem, OSError) or is_out_of_memory(problem)
 
 
 def _describe(problem: BaseException) -> str:
