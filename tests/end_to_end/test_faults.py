@@ -157,7 +157,7 @@ def one_read_error(words: list[str], folder: Path, out: Path, number: int, expec
     err = capsys.readouterr().err
     assert code in (0, 2), (number, code)
     assert code == 0 or (err.startswith("headway: error: ") and "input/output error" in err.lower()), (number, DISK.last, err)
-    assert "Traceback" not in err, (number, err)
+    assert "Traceback" not in err and "damaged" not in err, (number, err)
     if code == 2:
         again = ["train", "--resume", str(out), "--quiet"] if (out / "recipe.json").exists() else words
         assert main(again) == 0, (number, DISK.last, capsys.readouterr().err)
@@ -205,7 +205,7 @@ def test_a_file_that_opens_and_cannot_be_read(task: str, option: str, tmp_path: 
     more = ["--target", "x"] if task == "table" else []
     assert main(["train", task, option, str(tmp_path / "data.tsv"), *more, "--steps", "1", "--out", str(tmp_path / "run"), "--quiet"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"headway: error: cannot read `{tmp_path / 'data.tsv'}`: input/output error"), err
+    assert err == f"headway: error: cannot read `/proc/{os.getpid()}/mem`: input/output error\n"
     assert not (tmp_path / "run").exists()
 
 

@@ -107,7 +107,7 @@ def moments(watch: Watch, alive: Callable[[], bool]) -> Iterator[str]:
             yield "checkpoint"
         if waiting and PHASES[waiting[0]](watch):
             yield waiting.pop(0)
-        time.sleep(0.001)
+        time.sleep(0.004)
 
 
 def train(words: list[str], watch: Watch, count: int, kill: Callable[[str], float | None], which: slice) -> bool:
