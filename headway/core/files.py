@@ -29,7 +29,8 @@ def disk_errors(path: Path) -> Iterator[None]:
                 f"no space left on the disk while writing `{path}`; the previous version of the file is unharmed",
                 "free some space, then continue with `headway train --resume` on the same directory.",
             ) from problem
-        raise DiskError(f"cannot write `{path}`: {reason_of(problem)}", "choose another place to write to.") from problem
+        hint = "choose another place to write to."
+        raise DiskError(f"cannot write `{path}`: {reason_of(problem)}", hint) from problem
 
 
 def require_writable(path: Path) -> None:

@@ -4,11 +4,13 @@
     HEADWAY_KILLS=5 pytest -m slow -s tests/end_to_end/test_kills.py
 
 The phases are taken in turn. A process is killed a random time after the phase has begun, as its output or its files say, at most as long
-as the phase took in the run that was never killed. Of two processes that train together both are killed, or one. Every third run is
-killed once more while it is continued. The processes are forks of this one, so that no time is spent on starting Python.
+as the phase took in the run that was never killed; both are seconds of its own computing. Of two processes that train together both are
+killed, or one. Every third run is killed once more while it is continued. The processes are forks of this one, which has trained once: no
+time is spent on imports.
 """
 
 import json
+import math
 import os
 import random
 import shutil
@@ -16,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 
 import pytest
@@ -55,9 +58,9 @@ class Moment:
     def __init__(self, phase: str, nth: int, seconds: float) -> None:
         self.phase, self.left, self.seconds = phase, nth, seconds
 
-    def __call__(self, begun: str) -> float | None:
+    def is_reached(self, begun: str) -> bool:
         self.left -= begun == self.phase
-        return None if self.left else self.seconds
+        return begun == self.phase and self.left == 0
 
 
 PHASES: dict[str, Callable[[Watch], bool]] = {  # how it is seen that one has begun; in the order of a run
@@ -99,54 +102,55 @@ def bits(run: Path) -> dict[str, bytes]:
 
 
 def moments(watch: Watch, alive: Callable[[], bool]) -> Iterator[str]:
-    """The phases as they begin, and `checkpoint` whenever one was written; ends with the process."""
+    """The phases as they begin, `checkpoint` whenever one was written, and nothing in between; ends with the process."""
     waiting, written = list(PHASES), watch.written()
     while alive():
         if watch.written() != written:
             written = watch.written()
             yield "checkpoint"
-        if waiting and PHASES[waiting[0]](watch):
+        while waiting and PHASES[waiting[0]](watch):
             yield waiting.pop(0)
-        time.sleep(0.004)
+        yield ""
+        time.sleep(0.002)
 
 
-def train(words: list[str], watch: Watch, count: int, kill: Callable[[str], float | None], which: slice) -> bool:
-    """Run the command in so many processes; `kill` says for each moment after how many seconds they are killed. True if they were."""
+def used(process: ForkProcess) -> float:
+    """The seconds that a process has computed; those in which it waited for others do not count, so a busy machine changes nothing."""
+    try:
+        return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
+
+
+def train(words: list[str], watch: Watch, count: int, moment: Moment | None, which: slice) -> tuple[bool, dict[str, float]]:
+    """Run the command in so many processes and kill them at a moment. Returns whether they were, and when each phase began."""
     watch.log.parent.mkdir(parents=True, exist_ok=True)
     watch.log.write_text("")
-    started, began, at = begin(count, lambda: main(words), watch.log.parent), time.monotonic(), None
-    seen = moments(watch, lambda: started[0].is_alive())
-    for moment in seen:
-        delay = kill(moment)
-        if delay is not None:
-            at = time.monotonic() + delay
+    started, begun, at, now = begin(count, lambda: main(words), watch.log.parent), dict[str, float](), math.inf, 0.0
+    for phase in moments(watch, started[0].is_alive):
+        now = max(now, used(started[0]))
+        begun.setdefault(phase, now)
+        if moment and moment.is_reached(phase):
+            at = now + moment.seconds
+        if now >= at:
             break
-    while at is not None and time.monotonic() < at and started[0].is_alive():
-        time.sleep(0.0005)
-    killed = at is not None and all(process.is_alive() for process in started)
+    killed = now >= at and all(process.is_alive() for process in started)
     if killed:
         for process in started[which]:
             process.kill()
     for process in started:
         process.join(LONGEST)
-        assert not process.is_alive(), (words, time.monotonic() - began)
-    assert killed or [process.exitcode for process in started] == [0] * count, (watch.log.with_suffix(".err")).read_text()
-    return killed
+        assert not process.is_alive(), words
+    assert killed or [process.exitcode for process in started] == [0] * count, watch.log.with_suffix(".err").read_text()
+    return killed, begun | {"end": now}
 
 
 def measured(words: list[str], watch: Watch, count: int) -> dict[str, float]:
     """A run that is never killed: how long each phase took."""
-    begun: dict[str, float] = {}
-
-    def note(moment: str) -> None:
-        begun.setdefault(moment, time.monotonic())
-
-    train([*words, "--out", str(watch.out)], watch, count, note, slice(None))
-    begun.pop("checkpoint", None)
-    ends = [*list(begun.values())[1:], time.monotonic()]
-    spans = {phase: end - start for (phase, start), end in zip(begun.items(), ends, strict=True)}
-    assert list(spans) == list(PHASES), "each phase was seen, in this order"
-    return spans
+    _, begun = train([*words, "--out", str(watch.out)], watch, count, None, slice(None))
+    times = [begun[phase] for phase in (*PHASES, "end")]
+    assert times == sorted(times), begun
+    return {phase: end - start for phase, start, end in zip(PHASES, times, times[1:], strict=False)}
 
 
 def what_is_left(run: Path) -> str:
@@ -162,9 +166,11 @@ def what_is_left(run: Path) -> str:
 @pytest.mark.parametrize("kind", ["translation", "language", "images", "two processes"])
 def test_killed_at_random_moments_of_every_phase(kind: str, commands: dict[str, list[str]], tmp_path: Path) -> None:
     words, count, drawn = commands[kind], 2 if kind == "two processes" else 1, random.Random(kind)
+    assert main([*words, "--out", str(tmp_path / "first"), "--quiet"]) == 0  # whatever is imported late is there for all forks
     whole = Watch(tmp_path / "whole", tmp_path / "whole-log" / "0.out")
     spans = measured(words, whole, count)
     expected, kills, left = bits(whole.out), Counter[str](), Counter[str]()
+    assert count > 1 or bits(tmp_path / "first") == expected
     watch = Watch(tmp_path / "run", tmp_path / "log" / "0.out")
     turns = ["checkpoint", *PHASES]
     for number in range(3 * KILLS):
@@ -177,13 +183,14 @@ def test_killed_at_random_moments_of_every_phase(kind: str, commands: dict[str, 
         more = Moment("reading", 1, drawn.uniform(0, sum(spans.values())))
         for moment in (once, more if number % 3 == 2 else None, None):
             which = slice(None) if count == 1 else drawn.choice([slice(None), slice(0, 1), slice(1, 2)])
-            if train(command, watch, count, moment or (lambda _: None), which):
+            if train(command, watch, count, moment, which)[0]:
                 kills[phase if moment is once else "continued"] += 1
                 left[what_is_left(watch.out)] += 1
             if (watch.out / "recipe.json").exists():
                 command = ["train", "--resume", str(watch.out)]
         assert bits(watch.out) == expected, (number, phase)
         assert (watch.out / "report.html").exists(), (number, phase)
+        print(f"{kind}: {sum(kills.values())} of {KILLS}", flush=True)
         steps = [json.loads(line)["step"] for line in (watch.out / "metrics.jsonl").read_text().splitlines()]
         assert steps == sorted(steps), "steps that were done again are recorded once"
     print(f"\n{kind}: {sum(kills.values())} kills, each run ended with the same bits; killed in {dict(kills)}; what was left: {dict(left)}")
