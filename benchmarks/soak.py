@@ -29,8 +29,8 @@ LARGEST = 1.0  # megabytes per hour that nobody would notice
 def train(out: str) -> None:
     from headway.cli import main
 
-    model = "--model.width 64 --model.depth 2 --model.heads 4 --model.inner 128 --training.batch 2000".split()
-    words = ["train", "translation", "--grammar", "5000", *model, "--steps", "10000000", "--training.validate", "100", "--quiet"]
+    model = "--model.width 32 --model.depth 2 --model.heads 2 --model.inner 64 --training.batch 1000".split()
+    words = ["train", "translation", "--grammar", "5000", *model, "--steps", "10000000", "--training.validate", "40", "--quiet"]
     raise SystemExit(main([*words, "--out", out]))
 
 

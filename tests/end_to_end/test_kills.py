@@ -92,12 +92,16 @@ def commands(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 def bits(run: Path) -> dict[str, bytes]:
-    """Weights and checkpoint, by the name of each tensor, and the scores."""
+    """Weights and checkpoint, by the name of each tensor, and the scores. Which of two processes writes a tensor is torch's choice."""
     found = {"scores": (run / "scores.json").read_bytes()}
-    pointer = run / "checkpoint.json"
-    parts = sorted((run / "checkpoint_parts" / json.loads(pointer.read_text())["parts"]).glob("*.safetensors")) if pointer.exists() else []
-    for path in [*sorted(run.glob("*.safetensors")), *parts]:
-        found |= {f"{path.name} {name}": tensor.numpy().tobytes() for name, tensor in load_file(path).items()}
+    files = [("weights", run / "weights.safetensors")]
+    if (pointer := run / "checkpoint.json").exists():
+        parts = run / "checkpoint_parts" / json.loads(pointer.read_text())["parts"]
+        files += [("checkpoint", path) for path in parts.glob("*.safetensors")]
+    else:
+        files.append(("checkpoint", run / "checkpoint.safetensors"))
+    for kind, path in files:
+        found |= {f"{kind} {name}": tensor.numpy().tobytes() for name, tensor in load_file(path).items()}
     return found
 
 
