@@ -122,6 +122,13 @@ def peak_memory(root: Path = ROOT) -> int | None:
     return most if sys.platform == "darwin" else 1024 * most
 
 
+def is_out_of_memory(problem: BaseException) -> bool:
+    """Whether memory was refused. torch has a class for that on graphics processors alone; elsewhere there are only its words."""
+    words = f"{type(problem).__name__} {problem}".lower()
+    known = ("outofmemory", "out of memory", "not enough memory", "alloc")
+    return isinstance(problem, MemoryError) or (isinstance(problem, RuntimeError) and any(w in words for w in known))
+
+
 def _container_limits(root: Path) -> Iterator[int]:
     """What the limit of each control group (version 1 or 2) that holds this process leaves, innermost first."""
     for line in _read(root / "proc/self/cgroup").splitlines():

@@ -35,6 +35,7 @@ class TrainState:
     best_step: int = 0
     stale: int = 0  # validations since then
     validations: int = 0
+    parts: int = 1  # how many each batch is computed in; more than 1 if the memory did not suffice once (`memory.py`)
 
 
 def save_checkpoint(folder: Path, learner: Learner, state: TrainState, plan: object) -> None:

@@ -19,7 +19,9 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from headway.core.seeds import derive
+from headway.models.weights import saved_tensors
 from headway.tasks.task import Batches, Loss
+from headway.training.memory import divided, in_fewest_parts, most_parts
 from headway.training.precision import Arithmetic, autocast
 from headway.training.processes import Processes
 from headway.training.shares import moved, share
@@ -63,24 +65,61 @@ class Gradients(Generic[B]):
         self.model, self.batches, self.seed, self.precision = model, batches, seed, precision
         self.device = next(model.parameters()).device
         self.compute: nn.Module = LossOf(model, loss)
+        named = saved_tensors(model).keys() - dict(model.named_parameters()).keys()
+        self.counted = [buffer for name, buffer in model.named_buffers() if name in named]
 
-    def of(self, step: int, accumulate: int) -> tuple[float, int]:
-        """Leave the gradients of step n in the parameters; returns the mean loss and what it is a mean over."""
+    def of(self, step: int, accumulate: int, parts: int = 1) -> tuple[float, int]:
+        """Leave the gradients of step n in the parameters; returns the mean loss and what it is a mean over.
+
+        parts   how many each batch is computed in, one after the other
+        """
         torch.manual_seed(derive(self.seed, "dropout", step))
         losses: list[Loss] = []
         units = 0
         for i in range(accumulate):
-            found = self.loss(self.batches[step * accumulate + i])
-            if accumulate > 1:
-                found.total.backward()  # divided below, when the number of units is known
-            losses.append(found)
-            units += found.count
+            for part in divided(self.batches[step * accumulate + i], parts):
+                found = self.loss(part)
+                if accumulate > 1 or parts > 1:
+                    found.total.backward()  # divided below, when the number of units is known
+                losses.append(found)
+                units += found.count
         units = max(1, units)  # pictures without objects count none
-        if accumulate > 1:
+        if accumulate > 1 or parts > 1:
             self.divide(units)
         else:
             (losses[0].total / units).backward()
         return sum(float(found.plain.detach()) for found in losses) / units, units
+
+    def within_memory(self, step: int, accumulate: int, parts: int) -> tuple[float, int, int]:
+        """The same in as many parts as the memory asks for, but no fewer than `parts`; their number is returned, too."""
+        before = [buffer.clone() for buffer in self.counted]
+
+        def undo() -> None:
+            self.model.zero_grad(set_to_none=True)
+            for mine, kept in zip(self.counted, before, strict=True):
+                mine.copy_(kept)
+
+        def most() -> int:
+            return max(self.most_parts(self.batches[step * accumulate + i]) for i in range(accumulate))
+
+        found, parts = in_fewest_parts(lambda count: self.of(step, accumulate, count), parts, most, undo)
+        return *found, parts
+
+    def most_parts(self, batch: B) -> int:
+        return most_parts(batch, self.model)
+
+    def mean(self, batch: B, parts: int) -> tuple[float, int]:
+        """The mean loss of a batch, without gradients or dropout; and the number of parts that the memory asks for."""
+
+        def work(count: int) -> float:
+            found = [self.loss(part) for part in divided(batch, count)]
+            return sum(float(part.plain) for part in found) / max(1, sum(part.count for part in found))
+
+        self.model.eval()
+        with torch.no_grad():
+            found = in_fewest_parts(work, parts, lambda: self.most_parts(batch), lambda: None)
+        self.model.train()
+        return found
 
     def loss(self, batch: B) -> Loss:
         with autocast(self.device, self.precision):
@@ -117,22 +156,28 @@ class SharedGradients(Gradients[B]):
         trial(moved(self.batches.largest(), self.device))[0].backward()
         return any(p.grad is None for p in trial.parameters() if p.requires_grad)
 
-    def of(self, step: int, accumulate: int) -> tuple[float, int]:
+    def of(self, step: int, accumulate: int, parts: int = 1) -> tuple[float, int]:
         p = self.processes
         plain = counted = 0.0
         for i in range(accumulate):
             mine = share(self.batches[step * accumulate + i], p.rank, p.world, self.model)
             if i == 0:  # all of a batch: all processes drop the same; shares of it: each drops something else
                 torch.manual_seed(derive(self.seed, "dropout", step, *([] if mine.whole else [p.rank])))
-            with self._sum_up(last=i == accumulate - 1):
-                found = self.loss(mine.batch)
-                (found.total * mine.weight).backward()
-            plain += mine.weight * float(found.plain.detach())
-            counted += mine.weight * found.count
+            for n in range(parts):  # as many in all processes, also if one has fewer rows
+                part = share(mine.batch, n, parts)
+                weight = mine.weight * part.weight
+                with self._sum_up(last=i == accumulate - 1 and n == parts - 1):
+                    found = self.loss(part.batch)
+                    (found.total * weight).backward()
+                plain += weight * float(found.plain.detach())
+                counted += weight * found.count
         plain, counted = p.sums([plain, counted])
         units = max(1, round(counted))
         self.divide(units / p.world)
         return plain / units, units
+
+    def most_parts(self, batch: B) -> int:
+        return 1  # the others would wait for the one that tries again
 
     def _sum_up(self, last: bool) -> contextlib.AbstractContextManager[object]:
         """Gradients are exchanged once for each step, in its last backward pass; parts of them in every one, to keep no more than that."""

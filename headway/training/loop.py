@@ -8,24 +8,23 @@ a comparison of mixers (`compare/`) and the benchmarks; without a folder nothing
 import copy
 import dataclasses
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-import torch
 from torch import Tensor, nn
 
 from headway.core.errors import Diverged
 from headway.core.files import write_tensors
+from headway.core.signals import answered
 from headway.models.weights import saved_tensors
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.task import Batches, Figure, Loss, Validation
 from headway.training.checkpoint import TrainState, find_checkpoint, load_checkpoint, save_checkpoint, save_together
 from headway.training.gradients import Gradients, SharedGradients
 from headway.training.learner import Learner
+from headway.training.memory import divided_message
 from headway.training.metrics import Metrics, Record, Validated
 from headway.training.plan import Settings
 from headway.training.precision import Arithmetic
@@ -87,18 +86,29 @@ class Loop(Generic[B]):
         self.state = TrainState(total=settings.steps)
         self.metrics = Metrics(folder) if folder and processes.first else None
         self.interrupted = False
+        self.told = 1  # the number of parts that a person knows of
         self.unsaved = False  # a checkpoint is due; it is written once the next loss shows that the weights are good
 
     def settle(self, settings: Settings, plan: object) -> None:
         """Exchange provisional settings for the planned ones, before the first step."""
         self.settings, self.plan = settings, plan
-        self.state = TrainState(total=settings.steps)
+        self.state = TrainState(total=settings.steps, parts=self.state.parts)
 
     # -- one step ------------------------------------------------------------------------------------------------------
 
     def gradients(self, step: int) -> tuple[float, int]:
-        """The gradients of step n, from (seed, n) alone; returns the mean loss and what it is a mean over."""
-        return self.engine.of(step, self.settings.accumulate)
+        """The gradients of step n, from (seed, n) alone; returns the mean loss and what it is a mean over.
+
+        If the memory does not suffice, batches are computed in more parts from now on (`memory.py`).
+        """
+        loss, units, parts = self.engine.within_memory(step, self.settings.accumulate, self.state.parts)
+        self.state = dataclasses.replace(self.state, parts=parts)
+        return loss, units
+
+    def try_largest(self) -> None:
+        """A model that cannot hold the longest example fails now, not during training."""
+        _, parts = self.engine.mean(self.batches.largest(), self.state.parts)
+        self.state = dataclasses.replace(self.state, parts=parts)
 
     def update(self, step: int, norm: Tensor) -> None:
         s = self.settings
@@ -124,9 +134,7 @@ class Loop(Generic[B]):
     def run(self, progress: Progress | None = None, until: Callable[[int], bool] | None = None) -> bool:
         """Train to the end, or until `until(step)`. Returns False if a person interrupted it; the run is usable either way."""
         progress = progress or Progress(quiet=True)
-        main = threading.current_thread() is threading.main_thread()  # only there a signal can be handled
-        before = signal.signal(signal.SIGINT, self._interrupt) if main else None
-        try:
+        with answered(self._interrupt):
             self._begin(progress)
             while not self._finished(progress):
                 self._advance(progress)
@@ -134,9 +142,6 @@ class Loop(Generic[B]):
                     break
             if self.unsaved and self._is_good():
                 self._save()
-        finally:
-            if main:
-                signal.signal(signal.SIGINT, before)
         if self.state.best is None and self._is_good():  # stopped before the first validation
             self._save_weights()
         return not self.interrupted
@@ -144,6 +149,7 @@ class Loop(Generic[B]):
     def _begin(self, progress: Progress) -> None:
         if self.folder and self.processes.agree(find_checkpoint(self.folder) is not None):
             self.state = load_checkpoint(self.folder, self.learner)
+            self.told = self.state.parts
             progress.say(f"continuing at step {self.state.step:,} of {self.state.total:,}")
         elif self.folder:
             self._save()  # there are always weights to go back to
@@ -166,13 +172,15 @@ class Loop(Generic[B]):
 
     def _advance(self, progress: Progress) -> None:
         loss, units = self.gradients(self.state.step)
+        if self.state.parts > self.told:
+            self.told, self.unsaved = self.state.parts, True  # whoever continues the run divides the same steps
+            progress.say(divided_message(self.state.step + 1, self.told, self.learner.model))
         norm = self.learner.norm()
         highest = EXPLODED * max(self.state.first or loss, 1.0)
         if not (math.isfinite(loss) and math.isfinite(float(norm)) and (self.state.step == 0 or loss <= highest)):
             self._roll_back(progress, f"loss {loss:.4g}, gradient norm {float(norm):.4g}")
             return
-        # the loss of the next step has shown that these weights are good, and they are not changed yet
-        if self.unsaved:
+        if self.unsaved:  # the loss of the next step has shown that these weights are good; they are not changed yet
             self._save()
         self.update(self.state.step, norm)
         first = loss if self.state.first is None else self.state.first
@@ -189,18 +197,14 @@ class Loop(Generic[B]):
     def _seconds(self) -> float:
         return time.monotonic() - self.clock
 
-    def _interrupt(self, *_: object) -> None:
+    def _interrupt(self) -> None:
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
 
     def _is_good(self) -> bool:
         """Whether the weights give a finite loss that did not explode: what is worth keeping."""
-        with torch.no_grad():
-            self.learner.model.eval()
-            found = self.engine.loss(self.batches[self.state.step])
-            self.learner.model.train()
-        value = float(found.plain) / max(1, found.count)
+        value, _ = self.engine.mean(self.batches[self.state.step], self.state.parts)
         return math.isfinite(value) and value <= EXPLODED * max(self.state.first or value, 1.0)
 
     # -- validation ----------------------------------------------------------------------------------------------------
@@ -260,8 +264,8 @@ class Loop(Generic[B]):
             kept = f"; the weights of step {self.state.best_step:,} are kept" if self.state.best is not None else ""
             hint = "choose a smaller `--training.rate`, or look at the data with `headway data check`."
             raise Diverged(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
-        self.state = load_checkpoint(self.folder, self.learner)
-        self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks)
+        parts, self.state = self.state.parts, load_checkpoint(self.folder, self.learner)
+        self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks, parts=parts)
         progress.say(
             f"diverged at step {at + 1:,} ({what}): back to step {self.state.step:,} at {scale:g} of the learning rate"
         )

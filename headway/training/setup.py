@@ -105,9 +105,7 @@ def planned_loop(
         if processes.first:
             keep_base(base, out)
     loop = _loop(task, plan, corpus, out, model, processes)
-    with torch.no_grad():  # a model that cannot hold the longest example fails now, not during training
-        model.eval()  # running averages (batch norm) stay as they are
-        loop.engine.loss(loop.batches.largest())
+    loop.try_largest()
     minutes, per_epoch = recipe.training.minutes, len(loop.batches)
     seconds = _seconds_per_step(loop, minutes, progress, began) if minutes is not None else None
     plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, seconds))

@@ -1,6 +1,7 @@
 """Several real processes on the loopback network: losses and weights of one process, and every decision taken by all alike."""
 
 import copy
+import dataclasses
 import json
 import os
 import shutil
@@ -99,14 +100,15 @@ def loop(
     return Loop(net(), Rows(), of, settings, 1, folder=folder, processes=processes)
 
 
-def train(folder: Path, count: int, sharded: bool = False, until: int = STEPS, **options: object) -> Path:
-    """Train a run, or the rest of it, up to a step."""
+def train(folder: Path, count: int, sharded: bool = False, until: int = STEPS, parts: int = 1, **options: object) -> Path:
+    """Train a run, or the rest of it, up to a step; each batch in so many parts."""
     folder.mkdir(exist_ok=True)
 
     def work() -> None:
         made = loop(folder, join(sharded) if count > 1 else ALONE, **options)  # type: ignore[arg-type]
         kept = made.learner.tensors()["model/blocks.0.wide.weight"]
         assert isinstance(kept, DTensor) == sharded and (not sharded or len(kept.to_local()) < len(kept)), "a part of the rows"
+        made.state = dataclasses.replace(made.state, parts=parts)
         made.run(until=lambda step: step == until)
         leave()
 
@@ -138,6 +140,14 @@ def test_any_number_gives_the_same(tmp_path: Path, count: int, sharded: bool, ac
     assert len(losses(one)) == STEPS
     assert_same(one, many)
     assert not (many / FILE).exists() and len(list((many / PARTS).iterdir())) == 1, "old parts are removed"
+
+
+@pytest.mark.parametrize("count, sharded, parts", [(2, False, 3), (3, True, 2)])
+def test_batches_in_parts(tmp_path: Path, count: int, sharded: bool, parts: int) -> None:
+    """What did not fit into the memory of one process stays divided in many; some have fewer rows than there are parts."""
+    one, many = train(tmp_path / "1", 1), train(tmp_path / "many", count, sharded, parts=parts)
+    assert_same(one, many)
+    assert read_header(many / POINTER)[0].parts == parts
 
 
 @pytest.mark.parametrize("optimizer", registry.entries("optimizers"))
