@@ -15,8 +15,8 @@ from headway.layers.embedding import Embedding, both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.norms.rms_norm import RMSNorm
-from headway.layers.positions.relative_bias import RelativeBias
 from headway.layers.padding import where_padded
+from headway.layers.positions.relative_bias import RelativeBias
 from headway.models.encoder_decoder import Memory, State
 
 

@@ -6,6 +6,7 @@ from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal
 from headway.lab.tools.layers64 import multiply_adds
 from headway.layers.attention.attend import recorded
 from headway.layers.attention.linear_attention import LinearAttention
+from headway.layers.attention.cache import Cache
 from headway.layers.attention.multihead import Multihead
 from headway.layers.masks import Causal
 from headway.layers.recurrences.elman import Elman
@@ -44,7 +45,7 @@ class AttentionCost(Experiment):
         """So many cached steps, of which the last one is the n-th."""
         with torch.device("meta"):
             layer, x, before = Multihead(d, HEADS, Causal()), torch.empty(1, d), n - tokens
-            cache = (*(torch.empty(1, HEADS, before, d // HEADS),) * 2, before)
+            cache = Cache(*(torch.empty(before, 1, HEADS, d // HEADS),) * 2, stop=before, past=before)
             with recorded(layer):
                 return multiply_adds(lambda: reduce(lambda state, _: layer.step(x, state)[1], range(tokens), cache))
 
