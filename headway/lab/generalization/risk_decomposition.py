@@ -37,7 +37,7 @@ class RiskDecomposition(Experiment):
     Also: approximation, estimation and optimisation error; excess risk.
     """
 
-    n = param(200, "examples of a training set", least=150, most=400)
+    n = param(200, "examples of a training set, few enough for stopping early to gain", least=150, most=200)
     sigma = param(0.5, "of the noise", least=0.4, most=1.0)
     steps = param(8, "of gradient descent", least=5, most=20)
     sets = param(200, "training sets", least=200, most=1000)
