@@ -1,4 +1,5 @@
 import copy
+from functools import partial
 
 import torch
 from scipy.special import expit
@@ -66,7 +67,7 @@ class ActivationGradients(Experiment):
         point, self.norms = rng.normal(size=(1, self.width)), {}
         for name in ("relu", "sigmoid"):
             nets = [self.deep(name, int(depth), rng) for depth in self.depths]
-            self.norms[name] = [np.linalg.norm(jacobian(lambda x, n=n: outputs(n, x), tensor(point))) for n in nets]
+            self.norms[name] = [np.linalg.norm(jacobian(partial(outputs, net), tensor(point))) for net in nets]
         sizes = [[np.linalg.norm(p.numpy(), 2) for p in net.parameters() if p.ndim == 2] for net in nets]
         self.bound = np.array([math.prod(norms) for norms in sizes]) / 4.0**self.depths
         yield at_most("sigmoid: ‖∂f/∂x‖, ‖W_L‖ Π ‖W_ℓ‖/4, every depth", self.norms["sigmoid"], self.bound)

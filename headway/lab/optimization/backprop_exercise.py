@@ -6,10 +6,15 @@ from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed, slope,
 )
 from headway.lab.tools.backpropagation import OUTPUTS, SLOPES, OfScores, backprop, risk_of
-from headway.lab.tools.differences import complex_step, differences
+from headway.lab.tools.differences import Function, complex_step, differences
 from headway.lab.tools.layers import drawn
 from headway.lab.tools.training import seeded
 from headway.models.mlp import MLP, Config
+
+
+def along(f: Function, x: np.ndarray, v: np.ndarray, h: float) -> float:
+    """<∇f(x), v> by a central difference."""
+    return float(differences(lambda t: f(x + t * v), np.zeros(1), h)[0])
 
 
 class BackpropExercise(Experiment):
@@ -53,8 +58,7 @@ class BackpropExercise(Experiment):
             truth, v = complex_step(R, theta), rng.normal(size=theta.size)
             v /= np.linalg.norm(v)
             rows.append((truth, hand, np.sum(alone, axis=0), self.autograd(net, x, out.risk)))
-            central = [differences(lambda t, R=R, a=theta, v=v: R(a + t * v), np.zeros(1), h)[0] for h in self.h]
-            wide.append(np.array(central) - truth @ v)
+            wide.append(np.array([along(R, theta, v, h) for h in self.h]) - truth @ v)
         exact, by_hand, added, torchs = (np.concatenate(part) for part in zip(*rows, strict=True))
         yield headline(close("4 nets, 4 losses: by hand, complex step", by_hand, exact, 1e-12))
         yield close("one sample at a time, added up", added, exact, 1e-12)

@@ -36,13 +36,11 @@ class SGDVariance(Experiment):
 
     n = param(8, "N, examples of the problem whose batches are enumerated", least=4, most=10, small=6)
     b = param(3, "B, examples of a batch there", least=2, most=4)
-    large = param(1000, "N of the problem whose batches are drawn", least=100, most=10_000, small=300)
-    batch = param(100, "B there, a divisor of N", least=10, most=1000, small=50)
+    large = param(1000, "N of the problem whose batches are drawn, each one half of it", least=100, most=10_000, small=300)
     epochs = param(400, "epochs, one batch of each", least=100, most=5000, small=200)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        whole = self.large % self.batch == 0 and self.batch < self.large
-        return [(whole, "`batch` must divide `large`, and be less"), (self.b < self.n, "`b` must be less than `n`")]
+        return [(self.large % 2 == 0, "`large` must be even"), (self.b < self.n, "`b` must be less than `n`")]
 
     def measure(self, rng: Generator) -> Checks:
         n, g = self.n, gradients(*problem(self.n, 3, rng))
@@ -58,17 +56,17 @@ class SGDVariance(Experiment):
 
     def sample(self, rng: Generator) -> Checks:
         x, y, w = problem(self.large, 4, rng)
-        g, b = gradients(x, y, w), self.batch
+        g, b = gradients(x, y, w), self.large // 2
         batches = NumberBatches([x], y[:, None], rows=b, seed=int(rng.integers(2**31)))
         rows = [batches[epoch * len(batches)] for epoch in range(self.epochs)]
         pairs = [(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy()) for d in rows]
         gaps = np.array([gradients(*pair, w).mean(axis=0) for pair in pairs]) - g.mean(axis=0)
-        spread, name = np.trace(covariance(g)) / b, "this project's batches"
+        self.spread, name, self.squares = np.trace(covariance(g)) / b, "this project's batches", np.sum(gaps**2, axis=1)
         yield mean_is(f"{name}: mean of g_B - g, a component", gaps[:, 0], 0.0)
-        wanted = spread * (self.large - b) / (self.large - 1)
-        yield mean_is(f"{name}: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", np.sum(gaps**2, axis=1), wanted)
+        wanted = self.spread * (self.large - b) / (self.large - 1)
+        yield mean_is(f"{name}: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
         gaps = g[rng.integers(self.large, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
-        yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), spread)
+        yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), self.spread)
 
     def control(self, rng: Generator) -> Checks:
         x, y, w = problem(self.n, 3, rng)
@@ -79,6 +77,9 @@ class SGDVariance(Experiment):
         copies = g[np.repeat(np.arange(self.n)[:, None], self.b, axis=1)].mean(axis=1)
         check = close("covariance, Σ/B", covariance(copies), covariance(g) / self.b)
         yield because("a batch is B copies of one example", check)
+
+    def resolution(self, rng: Generator) -> Checks:
+        yield mean_is("this project's batches: E |g_B - g|², tr Σ/B as with replacement", self.squares, self.spread)
 
     def plots(self) -> list[Panel]:
         b, n, (every, apart) = np.arange(1, self.n), self.n, self.shares
