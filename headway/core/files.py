@@ -9,12 +9,13 @@ import errno
 import json
 import os
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from headway.core.errors import DataError, DiskError, RunError
 
 if typing.TYPE_CHECKING:
+    import numpy as np
     from torch import Tensor
 
 
@@ -114,6 +115,20 @@ def read_note(path: Path) -> str:
     """The string that the writer put into the header; the tensors are not read."""
     with _opened(path) as file:
         return (file.metadata() or {}).get("headway", "")
+
+
+def write_arrays(path: Path, arrays: "Mapping[str, np.ndarray]", note: object) -> None:
+    """Arrays of numpy, and a note that JSON can hold."""
+    import numpy as np
+    import torch
+
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+    write_tensors(path, tensors, json.dumps(note, ensure_ascii=False))
+
+
+def read_arrays(path: Path) -> "tuple[dict[str, np.ndarray], typing.Any]":
+    """What `write_arrays` wrote; a note that is no JSON is a `ValueError`."""
+    return {name: tensor.numpy() for name, tensor in read_tensors(path).items()}, json.loads(read_note(path))
 
 
 @contextlib.contextmanager

@@ -135,7 +135,7 @@ class InputFile:
             yield number, held
 
     def is_empty(self) -> DataError:
-        return DataError(f"{self} is empty", "expected text in UTF-8: sentences, pairs, or the rows of a table.")
+        return DataError(f"{self} is empty", "expected text in UTF-8, one sentence, pair or row of a table per line.")
 
 
 def split_lines(text: str) -> list[str]:

@@ -23,11 +23,11 @@ class NYSE(Table):
     network with the weekday; lecture D: "AR(5) is about equal to an RNN".
 
     The networks are ensembles of five random beginnings with the default settings, which were chosen on days before 1980 alone:
-    by the loss of three later blocks of them (`headway tune forecasting --folds 3`), never by the test part.
+    by the loss of three later blocks of them, as `headway tune --folds 3` takes them, never by the test part.
     """
 
     aliases = ("NYSE forecasting table", "AR(5) against RNN")
-    minutes = 4.0
+    minutes = 1.0
     needs = ("nyse",)
 
     def rows(self, bench: Bench) -> list[Row]:

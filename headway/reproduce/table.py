@@ -133,7 +133,8 @@ class Measured:
         printed = f"{r.printed:,.{d}f}{r.unit}"
         ours = f"{statistics.median(self.values):,.{d}f}{r.unit}"
         spread = f"{min(self.values):,.{d}f} to {max(self.values):,.{d}f}" if len(self.values) > 1 else ""
-        should = r.should if r.should != "equal" else (f"± {r.tolerance:g}" if r.tolerance else "exactly")
+        within = f"± {r.tolerance:g}" if r.tolerance else ""
+        should = within or "exactly" if r.should == "equal" else f"{r.should} {within}".strip()
         return [r.name, printed, should, ours, spread, self.verdict]
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from headway.core.files import read_arrays, write_arrays
 from headway.data.annotated_files import read_annotated
 from headway.data.annotated_pictures import AnnotatedPictures
 from headway.data.findings import Report
 from headway.data.picture_frame import resize_images
-from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 

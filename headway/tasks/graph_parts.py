@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
+from headway.core.files import read_arrays, write_arrays
 from headway.data.findings import Report
 from headway.data.graphs import LabelledGraphs
 from headway.data.labelled_batches import Rows
-from headway.tasks.held_out import damaged, read_arrays, write_arrays
+from headway.tasks.held_out import damaged
 from headway.tasks.labels import ENOUGH, split_by_class
 
 FILE = "graphs.safetensors"

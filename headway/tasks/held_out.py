@@ -7,14 +7,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
-
-import numpy as np
-import torch
+from typing import Protocol, TypeVar
 
 from headway.core.config import from_json
 from headway.core.errors import ConfigError, DataError, RunError, UsageError
-from headway.core.files import read_json, read_note, read_tensors, write_tensors, write_text
+from headway.core.files import read_json, write_text
 from headway.data.rows import Problem
 from headway.data.table import Table, read_table
 from headway.tasks.folder import HELD_OUT
@@ -84,20 +81,6 @@ def loaded_from(folder: Path | None) -> Path:
     if folder is None:
         raise UsageError("the task was not loaded from a run", "open the run with `headway.load(...)`.")
     return folder
-
-
-# -- arrays ------------------------------------------------------------------------------------------------------------
-
-
-def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], note: object) -> None:
-    """Arrays, and beside them a note that JSON can hold."""
-    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
-    write_tensors(path, tensors, json.dumps(note, ensure_ascii=False))
-
-
-def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], Any]:
-    """What `write_arrays` wrote; a note that is no JSON is a `ValueError`."""
-    return {name: tensor.numpy() for name, tensor in read_tensors(path).items()}, json.loads(read_note(path))
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from headway.core.files import read_arrays, write_arrays
 from headway.data.doctor_pictures import digests, examine_pictures
 from headway.data.picture_arrays import as_pictures, read_idx
 from headway.data.picture_files import find_parts
 from headway.data.picture_frame import resize
 from headway.data.pictures import Pictures
-from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 

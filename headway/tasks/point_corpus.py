@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from headway.core.files import read_arrays, write_arrays
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.point_problems import draw
 from headway.data.point_sets import Columns, PointSets, examine_sets, read_sets
 from headway.data.table import glance, read_table
-from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import set_apart
 
 DRAWN = {"validation": 500, "test": 1000}  # sets of the held-out parts

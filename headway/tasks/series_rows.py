@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from headway.core.errors import DataError, nearest
+from headway.core.files import read_arrays, write_arrays
 from headway.core.folds import current_fold, take_block
 from headway.data.cells import read_column
 from headway.data.doctor_series import (
@@ -22,7 +23,7 @@ from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun, display_name, list_names
 from headway.data.series import Series, Windows, windows
 from headway.data.table import Table, read_table
-from headway.tasks.held_out import damaged, read_arrays, write_arrays
+from headway.tasks.held_out import damaged
 
 VALIDATION, TEST = 0.1, 0.2  # shares of the rows: the last before the test part, and the last of all
 LEAST = 10  # windows of each part

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from headway.core.files import read_arrays, write_arrays
 from headway.data.set_generators import Kind, generate_sets
 from headway.data.set_tables import are_numbers, read_sets
 from headway.data.sets import LabelledSets
-from headway.tasks.held_out import read_arrays, read_parts, write_arrays, write_parts
+from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
 
 HELD_OUT = 0.2  # times as many sets are generated for validation, and as many for a test

@@ -39,6 +39,8 @@ def test_arithmetic_is_reproduced(name: str, tmp_path: Path, capsys: pytest.Capt
 def test_verdicts(should: str, tolerance: float, values: tuple[float, ...], holds: bool) -> None:
     row = Row("x", 1.0, lambda seed: 0.0, should, tolerance)  # type: ignore[arg-type]
     assert Measured(row, values).verdict == ("reproduced" if holds else "NOT reproduced")
+    shown = ("" if should == "equal" else should, f"± {tolerance:g}" if tolerance else "")
+    assert Measured(row, values).cells()[2] == " ".join(filter(None, shown)), "what is allowed is shown"
 
 
 class Counted(Table):
