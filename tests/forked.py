@@ -6,9 +6,10 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 
-SECONDS = 240
+SECONDS = 600  # on a machine that others use as well
 
 
 def free_port() -> int:
@@ -35,13 +36,19 @@ def _work(rank: int, count: int, port: int, work: Callable[[], object], folder: 
     os._exit(int(code))  # type: ignore[call-overload]
 
 
-def together(count: int, work: Callable[[], object], folder: Path) -> tuple[list[int | None], list[str], list[str]]:
-    """Do the work in so many processes: their exit codes, and what each wrote to its output and to its errors (files in `folder`)."""
+def begin(count: int, work: Callable[[], object], folder: Path) -> list[ForkProcess]:
+    """Begin the work in so many processes; each writes its output and its errors into `folder`, as `0.out` and `0.err`."""
     folder.mkdir(parents=True, exist_ok=True)
     fork, port = multiprocessing.get_context("fork"), free_port()
     started = [fork.Process(target=_work, args=(rank, count, port, work, folder)) for rank in range(count)]
     for process in started:
         process.start()
+    return started
+
+
+def together(count: int, work: Callable[[], object], folder: Path) -> tuple[list[int | None], list[str], list[str]]:
+    """Do the work in so many processes: their exit codes, and what each wrote to its output and to its errors (files in `folder`)."""
+    started = begin(count, work, folder)
     for process in started:
         process.join(SECONDS)
         if process.is_alive():

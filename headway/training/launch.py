@@ -56,8 +56,8 @@ def launch(words: Sequence[str], count: int) -> int:
         )
         try:
             elastic_launch(config, sys.executable)("-m", "headway", *words)
-        except SignalException:
-            return 130
+        except SignalException as ended:
+            return 128 + ended.sigval
         except ChildFailedError as problem:
             if (code := verdict()) is not None:
                 return code

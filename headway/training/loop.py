@@ -8,8 +8,6 @@ a comparison of mixers (`compare/`) and the benchmarks; without a folder nothing
 import copy
 import dataclasses
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ from torch import Tensor, nn
 
 from headway.core.errors import Diverged
 from headway.core.files import write_tensors
+from headway.core.signals import answered
 from headway.models.weights import saved_tensors
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.task import Batches, Figure, Loss, Validation
@@ -135,9 +134,7 @@ class Loop(Generic[B]):
     def run(self, progress: Progress | None = None, until: Callable[[int], bool] | None = None) -> bool:
         """Train to the end, or until `until(step)`. Returns False if a person interrupted it; the run is usable either way."""
         progress = progress or Progress(quiet=True)
-        main = threading.current_thread() is threading.main_thread()  # only there a signal can be handled
-        before = signal.signal(signal.SIGINT, self._interrupt) if main else None
-        try:
+        with answered(self._interrupt):
             self._begin(progress)
             while not self._finished(progress):
                 self._advance(progress)
@@ -145,9 +142,6 @@ class Loop(Generic[B]):
                     break
             if self.unsaved and self._is_good():
                 self._save()
-        finally:
-            if main:
-                signal.signal(signal.SIGINT, before)
         if self.state.best is None and self._is_good():  # stopped before the first validation
             self._save_weights()
         return not self.interrupted
@@ -204,7 +198,7 @@ class Loop(Generic[B]):
     def _seconds(self) -> float:
         return time.monotonic() - self.clock
 
-    def _interrupt(self, *_: object) -> None:
+    def _interrupt(self) -> None:
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True

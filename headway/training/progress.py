@@ -54,7 +54,7 @@ class Progress:
             try:
                 (self.bar.console if self.bar else self.console).print(text, markup=False)
                 sys.stdout.flush()
-            except BrokenPipeError:  # whoever read the output is gone (`| head`): training goes on without words
+            except OSError:  # whoever read the output is gone (`| head`, a closed terminal): go on without words
                 self.quiet = True
 
     def sample(self, row: Sequence[str], columns: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from headway.core.config import Value
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
+from headway.core.signals import exit_code
 from headway.models.choice import check_options
 from headway.tasks.asking import Asked, ask, find_task, task_of
 from headway.training.search_space import Choices, Space, known_options, parse_space
@@ -77,7 +78,7 @@ def run(a: argparse.Namespace) -> int:
     if not search.run(out, Progress(a.quiet)):
         if not a.quiet:
             print("\nstopped. The same command continues the search.")
-        return 130
+        return exit_code()
     done = read_trials(out)[: a.trials]
     write_text(out / "search.html", trials_page(out.name, done))
     finish(True, out, a.quiet)
