@@ -13,7 +13,9 @@ from typing import NoReturn
 
 from headway import __version__
 from headway.core.errors import HeadwayError, UnknownName, UsageError
+from headway.core.files import reason_of
 from headway.core.machine import is_out_of_memory, started_together
+from headway.core.signals import exit_code
 from headway.verbs import ORDER
 from headway.verbs.parser import Parser, verb_parser
 
@@ -108,7 +110,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("headway: interrupted", file=sys.stderr)
-        return 130
+        return exit_code()
     except BrokenPipeError:  # the reader of our output went away (`headway list | head`): nothing to report
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -143,5 +145,6 @@ def _is_ordinary(problem: BaseException) -> bool:
 
 def _describe(problem: BaseException) -> str:
     if isinstance(problem, OSError):
-        return str(problem).lower()
+        reason = reason_of(problem)
+        return f"`{problem.filename}`: {reason}" if problem.filename else reason
     return "the memory of this machine does not suffice\nHint: choose a smaller `--model.width`, `--model.depth` or `--training.batch`."

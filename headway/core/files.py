@@ -29,8 +29,8 @@ def disk_errors(path: Path) -> Iterator[None]:
                 f"no space left on the disk while writing `{path}`; the previous version of the file is unharmed",
                 "free some space, then continue with `headway train --resume` on the same directory.",
             ) from problem
-        reason = os.strerror(problem.errno).lower() if problem.errno else str(problem)
-        raise DiskError(f"cannot write `{path}`: {reason}", "choose another place to write to.") from problem
+        hint = "choose another place to write to."
+        raise DiskError(f"cannot write `{path}`: {reason_of(problem)}", hint) from problem
 
 
 def require_writable(path: Path) -> None:
@@ -80,8 +80,21 @@ def read_json(path: Path) -> typing.Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
         raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
-    except (ValueError, RecursionError, OSError) as problem:
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+    except (ValueError, RecursionError) as problem:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
+
+
+def _unreadable(path: Path, problem: OSError) -> RunError:
+    """The system does not give the file: that is no damage yet."""
+    hint = "try again; if it stays so, restore the file from a copy."
+    return RunError(f"cannot read `{path}`: {reason_of(problem)}", hint)
+
+
+def reason_of(problem: OSError) -> str:
+    """The words of the operating system."""
+    return (problem.strerror or str(problem)).lower()
 
 
 def write_tensors(path: Path, tensors: "dict[str, Tensor]", note: str = "") -> None:
@@ -112,7 +125,9 @@ def _opened(path: Path) -> Iterator[typing.Any]:
             yield file
     except FileNotFoundError as problem:
         raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
-    except (SafetensorError, OSError, ValueError) as problem:
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+    except (SafetensorError, ValueError) as problem:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
 
 
@@ -125,4 +140,4 @@ def read_bytes(path: Path) -> bytes:
     except IsADirectoryError as problem:
         raise DataError(f"`{path}` is a directory, not a file") from problem
     except OSError as problem:
-        raise DataError(f"cannot read `{path}`: {(problem.strerror or str(problem)).lower()}") from problem
+        raise DataError(f"cannot read `{path}`: {reason_of(problem)}") from problem

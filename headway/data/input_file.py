@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from headway.core.errors import DataError
-from headway.core.files import read_bytes
+from headway.core.files import read_bytes, reason_of
 from headway.data.messages import display_name, excerpt
 
 BLOCK = 1 << 16  # bytes
@@ -72,14 +72,18 @@ class InputFile:
             read_bytes(Path(self.path))  # says what is wrong with the path, in the words used everywhere
             raise
         with plain:
-            packed = self.path.endswith(".gz") and bool(plain.peek(1))  # an empty file is empty, not damaged
-            file = gzip.GzipFile(fileobj=plain) if packed else plain
             try:
+                packed = self.path.endswith(".gz") and bool(plain.peek(1))  # an empty file is empty, not damaged
+                file = gzip.GzipFile(fileobj=plain) if packed else plain
                 refuse_binary(file.peek(8)[:8], self.path)
                 yield cast(BinaryIO, file)
             except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
                 hint = f"`gzip -t {shlex.quote(self.path)}` tests the file; copy it again."
                 raise DataError(f"cannot unpack {self}: {str(problem).lower()}", hint) from problem
+            except OSError as problem:
+                if problem.filename:  # another file
+                    raise
+                raise DataError(f"cannot read {self}: {reason_of(problem)}") from problem
 
     def blocks(self, size: int = BLOCK) -> Iterator[str]:
         """The text as blocks of about `size` bytes; nothing holds the whole file."""

@@ -54,13 +54,10 @@ def start(
     if recipe.model:
         check_options(recipe.model)
     with disk_errors(out):
-        if (out / "recipe.json").exists():
-            hint = f"continue it with `headway train --resume {out}`, or choose another `--out`."
-            raise RunError(f"`{out}` already holds a run", hint)
-        if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
-            raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
+        _require_free(out)
         out.mkdir(parents=True, exist_ok=True)
     with locked(out):
+        _require_free(out)  # another process may have begun meanwhile
         try:
             recipe = _keep_standard_input(recipe, out)
             write_json(out / "recipe.json", recipe.to_json())
@@ -74,6 +71,14 @@ def start(
                 if isinstance(problem, KeyboardInterrupt):
                     progress.say(f"stopped before the first step; `{out}` was removed, the same command begins again")
             raise
+
+
+def _require_free(out: Path) -> None:
+    if (out / "recipe.json").exists():
+        hint = f"continue it with `headway train --resume {out}`, or choose another `--out`."
+        raise RunError(f"`{out}` already holds a run", hint)
+    if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
+        raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
 
 
 def _worth_keeping(out: Path) -> bool:

@@ -9,6 +9,7 @@ from headway.core import registry
 from headway.core.entries import Entry
 from headway.core.errors import UsageError
 from headway.core.machine import cores, started_together
+from headway.core.signals import exit_code
 from headway.tasks.asking import Asked, ask, find_task, task_of
 from headway.tasks.folder import WEIGHTS, require_run, require_start
 from headway.verbs.options import add_options, require_positive
@@ -160,7 +161,7 @@ def _continue(folder: Path, quiet: bool, processes: "Processes") -> int:
     from headway.training.session import resume
 
     reason = processes.agree(finished(folder) if processes.first else None)
-    if reason and processes.agree((folder / "scores.json").exists()):
+    if reason and processes.agree(all((folder / name).exists() for name in ("scores.json", "report.html"))):
         if not quiet and processes.first:
             print(f"`{folder}` is finished: {reason}. `headway train TASK --from {folder} ... --out NEW` trains on.")
         return 0
@@ -170,18 +171,20 @@ def _continue(folder: Path, quiet: bool, processes: "Processes") -> int:
 def finish(whole: bool, folder: Path, quiet: bool, processes: "Processes | None" = None) -> int:
     """The scores, the report and the closing words."""
     if processes and not processes.first:
-        return 0 if whole else 130
+        return 0 if whole else exit_code()
     if not whole:
         if not quiet:
             usable = " The run is usable as it is;" if (folder / WEIGHTS).exists() else ""
             print(f"\nstopped.{usable} `headway train --resume {folder}` continues it.")
-        return 130
+        return exit_code()
+    from headway.core.lock import locked
     from headway.report.summary import summarise
     from headway.runs.run import Run
 
     if not quiet:
         print("judging the run on held-out data ...", flush=True)
-    summary = summarise(Run(folder))
+    with locked(folder):
+        summary = summarise(Run(folder))
     if not quiet:
         print(summary.text)
     return 0

@@ -7,9 +7,10 @@ import errno
 import hashlib
 import os
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,22 +24,24 @@ TRAIN = [*SMALL, "--steps", "6", "--training.validate", "3", "--seed", "5"]
 
 
 class Disk:
-    """Counts what changes files below a folder, and refuses the n-th of it."""
+    """Counts what changes files below a folder, or what opens them to be read, and refuses the n-th of it."""
 
     def __init__(self) -> None:
         self.root, self.count, self.broken, self.forever, self.code = "", 0, -1, False, errno.ENOSPC
-        self.last = ""
+        self.last, self.reads = "", False
 
-    def watch(self, root: Path, broken: int = -1, forever: bool = False, code: int = errno.ENOSPC) -> None:
+    def watch(self, root: Path, broken: int = -1, forever: bool = False, code: int = errno.ENOSPC, reads: bool = False) -> None:
         self.root, self.count, self.broken, self.forever, self.code = str(root), 0, broken, forever, code
+        self.reads = reads
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
-        if not self.root or event not in ("open", "os.rename", "os.mkdir"):
+        if not self.root or event not in (("open",) if self.reads else ("open", "os.rename", "os.mkdir")):
             return
         path = arguments[0]
         if not isinstance(path, str | bytes | os.PathLike) or not os.fspath(os.fsdecode(path)).startswith(self.root):
             return
-        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
+        writes = event != "open" or (isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+        if self.reads == bool(writes):
             return
         number, self.count = self.count, self.count + 1
         if number == self.broken or (self.forever and number > self.broken >= 0):
@@ -110,6 +113,100 @@ def test_a_directory_that_may_not_be_written(words: list[str], tmp_path: Path, c
     DISK.watch(tmp_path, 0, True, errno.EROFS)
     assert main([*words, "--out", str(tmp_path / "run"), "--quiet"]) == 2
     assert "read-only file system" in capsys.readouterr().err.lower()
+
+
+def test_a_run_that_may_not_be_written_can_be_used(
+    corpus: Path, copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a read-only disk nothing that only looks is refused; what must write says so in one sentence."""
+    DISK.watch(copy, 0, True, errno.EROFS)
+    assert main(["translate", str(copy), "The man sleeps."]) == 0
+    assert main(["evaluate", str(copy), "--source", str(corpus / "test.en"), "--target", str(corpus / "test.de")]) == 0
+    assert main(["train", "--resume", str(copy)]) == 0 and "is finished" in capsys.readouterr().out
+    DISK.root = ""
+    (copy / "scores.json").unlink()
+    DISK.watch(copy, 0, True, errno.EROFS)
+    assert main(["train", "--resume", str(copy)]) == 2
+    assert f"cannot write `{copy / '.lock'}`: read-only file system" in capsys.readouterr().err
+
+
+# -- read errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stopped(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was interrupted after four of its six steps."""
+    out, step, calls = tmp_path_factory.mktemp("stopped") / "run", Learner.step, iter(range(1, 100))
+
+    def interrupted(*given: object) -> None:
+        step(*given)  # type: ignore[arg-type]
+        if next(calls) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Learner, "step", interrupted)
+        assert main([*words, "--out", str(out), "--quiet"]) == 130
+    return out
+
+
+def one_read_error(words: list[str], folder: Path, out: Path, number: int, expected: str, capsys: pytest.CaptureFixture[str]) -> bool:
+    """A read error at the n-th file that is opened; then all is well again. Returns whether there were so many."""
+    DISK.watch(folder, number, code=errno.EIO, reads=True)
+    code = main(words)
+    there, DISK.root = DISK.count > number, ""
+    err = capsys.readouterr().err
+    assert code in (0, 2), (number, code)
+    assert code == 0 or (err.startswith("headway: error: ") and "input/output error" in err.lower()), (number, DISK.last, err)
+    assert "Traceback" not in err and "damaged" not in err, (number, err)
+    if code == 2:
+        again = ["train", "--resume", str(out), "--quiet"] if (out / "recipe.json").exists() else words
+        assert main(again) == 0, (number, DISK.last, capsys.readouterr().err)
+    assert bits(out) == expected, (number, DISK.last)
+    return there
+
+
+def read_errors(
+    kind: str, numbers: Iterable[int], words: list[str], whole: str, stopped: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a run that is begun, or of one that is continued."""
+    data, out = Path(shutil.copytree(Path(words[3]).parent, folder / "data")), folder / "run"
+    begun = [*words[:2], "--source", str(data / "a.en"), "--target", str(data / "a.de"), *words[6:], "--out", str(out), "--quiet"]
+    for number in numbers:
+        shutil.rmtree(out, ignore_errors=True)
+        if kind == "begun":
+            there = one_read_error(begun, folder, out, number, whole, capsys)
+        else:
+            shutil.copytree(stopped, out)
+            there = one_read_error(["train", "--resume", str(out), "--quiet"], out, out, number, whole, capsys)
+        if not there:
+            return
+
+
+@pytest.mark.parametrize("kind, number", [("begun", 0), ("begun", 1), ("begun", 5), ("continued", 0), ("continued", 3), ("continued", 6)])
+def test_a_read_error(
+    kind: str, number: int, words: list[str], whole: tuple[str, int], stopped: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read_errors(kind, [number], words, whole[0], stopped, tmp_path, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["begun", "continued"])
+def test_a_read_error_at_every_file(
+    kind: str, words: list[str], whole: tuple[str, int], stopped: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read_errors(kind, range(1000), words, whole[0], stopped, tmp_path, capsys)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what cannot be read is in /proc")
+@pytest.mark.parametrize("task, option", [("translation", "--pairs"), ("language", "--text"), ("table", "--table"), ("tagging", "--conll")])
+def test_a_file_that_opens_and_cannot_be_read(task: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A real read error of the system: page 0 of a process is never there."""
+    (tmp_path / "data.tsv").symlink_to("/proc/self/mem")
+    more = ["--target", "x"] if task == "table" else []
+    assert main(["train", task, option, str(tmp_path / "data.tsv"), *more, "--steps", "1", "--out", str(tmp_path / "run"), "--quiet"]) == 2
+    err = capsys.readouterr().err
+    assert err == f"headway: error: cannot read `/proc/{os.getpid()}/mem`: input/output error\n"
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_clock_that_is_set_back(words: list[str], whole: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
