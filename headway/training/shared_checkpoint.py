@@ -59,21 +59,22 @@ def read_shared(path: Path, learner: Learner) -> dict[str, Tensor]:
     """The tensors that were written; a learner that keeps rows of its tensors gets those rows."""
     import torch.distributed.checkpoint as dcp
 
-    parts = read_json(path).get("parts", "")
-    reader = dcp.HuggingFaceStorageReader(str(path.with_name(PARTS) / parts))
+    header = read_json(path)
     try:
+        reader = dcp.HuggingFaceStorageReader(str(path.with_name(PARTS) / header["parts"]))
         stored = reader.read_metadata().state_dict_metadata
         mine = learner.tensors() | {f"optimizer/{n}": p for n, p in learner.model.named_parameters()}
         wanted = {name: _blank(name, about, mine) for name, about in stored.items()}  # type: ignore[arg-type]
         with warnings.catch_warnings():  # that one process reads alone is what is meant
             warnings.filterwarnings("ignore", "torch.distributed is disabled")
             dcp.load(wanted, storage_reader=reader, no_dist=not dist.is_initialized())
-    except (OSError, ValueError, KeyError, RuntimeError, dcp.api.CheckpointException) as problem:
+    except Exception as problem:  # what torch's reader raises on a damaged file is of any class
         if is_loss_of_peer(problem):
             raise
-        raise RunError(
-            f"`{path}` or its parts are damaged: {problem}", "restore them from a copy, or train again."
-        ) from problem
+        failures = problem.failures.values() if isinstance(problem, dcp.api.CheckpointException) else ()
+        reason = next((str(found) for found, _ in failures), str(problem))  # torch's own text is a traceback
+        hint = "restore them from a copy, or train again."
+        raise RunError(f"`{path}` or its parts are damaged: {reason}", hint) from problem
     return wanted
 
 
