@@ -67,6 +67,7 @@ class Learner:
             (dict(self.average.named_buffers())[n], dict(model.named_buffers())[n]) for n in sorted(buffers)
         ]
 
+    @torch.no_grad()  # else the average would keep the history of all its steps
     def step(self, rate: float, norm: Tensor, clip: float, average: float) -> None:
         """One update from the gradients that are there; `norm` is theirs, and larger ones are scaled down to `clip`."""
         nn.utils.clip_grads_with_norm_(self.parameters, clip, norm)
