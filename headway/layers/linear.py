@@ -23,9 +23,9 @@ ROWS = 64  # what the blocks are chosen for; they serve any number of rows
 class Kept(NamedTuple):
     """The weights that a layout was made of, and the layout."""
 
-    weight: Tensor
-    version: int
-    layout: Tensor
+    weight: Tensor  # as they were
+    version: int  # torch's count of changes to them
+    layout: Tensor  # made of them
 
 
 class Layouts:

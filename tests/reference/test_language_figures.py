@@ -201,4 +201,4 @@ def test_generation_goes_on_beyond_the_context() -> None:
     state = model.start(1)
     for token in islice(sample(model, torch.tensor([[3]]), 1.0, None, 1.0, seed=1), 30):
         _, state = model.step(token, state)
-    assert state[1][0][0].shape[2] == 4, "the cache holds the context and no more"
+    assert state[1][0].k.shape[2] == 4, "the cache holds the context and no more"

@@ -228,7 +228,7 @@ def test_relative_terms_are_on_the_scale_of_the_score(score: Callable, scale: fl
         whole = mixer(x)
     torch.testing.assert_close(mixer(x), whole, **CLOSE)
     ((found,),) = maps.values()
-    q, k, _ = mixer._split(x, 0)
+    q, k, _ = mixer._split(x)
     u, v, w = (p.detach() for p in (mixer.position.u, mixer.position.v, mixer.position.weight))
     scores = torch.full((B, H, T, T), -math.inf)
     for t, s in zip(*np.tril_indices(T), strict=True):

@@ -98,7 +98,7 @@ class Multihead(nn.Module):
 
     def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Cache]:
         """One position, given the keys and values of those before it that the mask can still reach."""
-        q, k, v = self.project(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
+        q, k, v = self.project(x).view(len(x), 3, self.heads, 1, x.shape[1] // self.heads).unbind(1)
         q, k = self._prepare(q, k, state.past)
         after = state.append(k, v, self.mask.reach)
         k, v = after.k, after.v
