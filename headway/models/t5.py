@@ -15,8 +15,8 @@ from headway.layers.embedding import Embedding, both_sides
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.norms.rms_norm import RMSNorm
-from headway.layers.positions.relative_bias import RelativeBias
 from headway.layers.padding import where_padded
+from headway.layers.positions.relative_bias import RelativeBias
 from headway.models.encoder_decoder import Memory, State
 
 
@@ -117,7 +117,8 @@ class T5(nn.Module):
         return self.dropout(self.decoder_norm(x))
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
-        return self._remember(source, where_padded(keep)), tuple(block.mixer.start(len(source)) for block in self.decoder)
+        memory = self._remember(source, where_padded(keep))
+        return memory, tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         x = self.target(token)

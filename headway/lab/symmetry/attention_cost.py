@@ -3,6 +3,7 @@ import torch
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param, printed, slope
 from headway.lab.tools.layers64 import multiply_adds
 from headway.layers.attention.attend import recorded
+from headway.layers.attention.cache import Cache
 from headway.layers.attention.linear_attention import LinearAttention
 from headway.layers.attention.multihead import Multihead
 from headway.layers.masks import Causal
@@ -45,10 +46,10 @@ class AttentionCost(Experiment):
         """So many cached steps, of which the last one is the n-th."""
         with torch.device("meta"):
             layer, x, before = Multihead(d, HEADS, Causal()), torch.empty(1, d), n - tokens
-            state, past = (torch.empty(1, HEADS, before, d // HEADS),) * 2, before
+            kept = torch.empty(before, 1, HEADS, d // HEADS)
 
             def steps() -> None:
-                cache = (*state, past)
+                cache = Cache(kept, kept, stop=before, past=before)
                 for _ in range(tokens):
                     _, cache = layer.step(x, cache)
 

@@ -62,7 +62,7 @@ class CausalMask(Experiment):
         layer = self.layer(Everything())
 
         def late(x: torch.Tensor) -> torch.Tensor:
-            q, k, v = layer._split(x, 0)
+            q, k, v = layer._split(x)
             return ((q @ k.mT / 2).softmax(-1).tril() @ v).transpose(1, 2).flatten(2)
 
         self.seen["after softmax"] = influence(late, self.x)
