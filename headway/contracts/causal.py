@@ -10,10 +10,13 @@ from headway.decode.state import pick
 def stepping_equals_forward(case: Case) -> None:
     """Stepping equals forward."""
     mixer, x = case.build(), case.sequence()
-    whole, state = mixer(x), mixer.start(BATCH)
-    for t in range(LENGTH):
-        y, state = mixer.step(x[:, t], state)
-        require_equal(y[:, None], whole[:, t : t + 1], "when it was computed by `step`", first=t)
+    whole = mixer(x)
+    for without_gradients in (False, True):
+        with torch.inference_mode(without_gradients):
+            state = mixer.start(BATCH)
+            for t in range(LENGTH):
+                y, state = mixer.step(x[:, t], state)
+                require_equal(y[:, None], whole[:, t : t + 1], "when it was computed by `step`", first=t)
 
 
 def the_future_leaves_the_past_alone(case: Case) -> None:
@@ -29,19 +32,28 @@ def the_future_leaves_the_past_alone(case: Case) -> None:
 def the_state_is_a_value(case: Case) -> None:
     """The state is a value.
 
-    A step does not change the state it is given, so a second step from it gives the same.
+    A step does not change the state it is given, so a second step from it gives the same, and a step that goes another
+    way changes neither.
     """
-    mixer, x = case.build(), case.sequence()
-    state = mixer.start(BATCH)
-    for t in range(LENGTH):
-        first, after = mixer.step(x[:, t], state)
-        second, _ = mixer.step(x[:, t], state)
-        if not torch.equal(first, second):
-            size = (second - first).abs().max()
-            raise Broken(
-                f"the second step at position {t} differs by {size:.2g}: the first one changed the state in place"
-            )
-        state = after
+    mixer, x, other = case.build(), case.sequence(), case.sequence(seed=4)
+    for without_gradients in (False, True):
+        with torch.inference_mode(without_gradients):
+            plain, state = [], mixer.start(BATCH)
+            for t in range(LENGTH):
+                y, state = mixer.step(x[:, t], state)
+                plain.append(y)
+            state = mixer.start(BATCH)
+            for t in range(LENGTH):
+                first, after = mixer.step(x[:, t], state)
+                second, _ = mixer.step(x[:, t], state)
+                mixer.step(other[:, t], state)
+                for y, expected, which in ((second, first, "second step"), (first, plain[t], "step after another way")):
+                    if not torch.equal(y, expected):
+                        size = (y - expected).abs().max()
+                        raise Broken(
+                            f"the {which} at position {t} differs by {size:.2g}: a step changed a state in place"
+                        )
+                state = after
 
 
 def rows_of_the_state_can_be_reordered(case: Case) -> None:

@@ -70,7 +70,9 @@ def beam_search(
         best = best.masked_fill_(word == eos, -math.inf)
         rows = parent + torch.arange(len(alive), device=device)[:, None] * score.shape[1]
         continued = zip(alive, best[:, 0].tolist(), strict=True)
-        going = [place for place, (sentence, top) in enumerate(continued) if len(done[sentence]) < beam and top > -math.inf]
+        going = [
+            place for place, (sentence, top) in enumerate(continued) if len(done[sentence]) < beam and top > -math.inf
+        ]
         if not going:
             break
         if len(going) < len(alive):

@@ -30,7 +30,8 @@ def greedy(
         log_p = model.logits(hidden).log_softmax(-1)
         best, token = (y[:, 0] for y in largest(log_p[:, None], 1))
         words = token.tolist()
-        ends = [w == eos or limits[s] <= position for s, w in zip(alive, words, strict=True)]  # by itself, or at its limit
+        # A sentence ends by itself or at its limit.
+        ends = [w == eos or limits[s] <= position for s, w in zip(alive, words, strict=True)]
         if any(ends):
             values = (total + log_p[:, eos]).tolist()
             for row, sentence in enumerate(alive):

@@ -29,7 +29,7 @@ def largest(
         return y + (added if hypothesis is None else added.gather(1, hypothesis))[..., None]
 
     b, k, v = values.shape
-    if b * k == 1 or k * v < 4 * BLOCK * count:  # short: looking at everything is faster
+    if b * k == 1 or v < BLOCK or k * v < 4 * BLOCK * count:  # short: looking at everything is faster
         return _top(plus(values).flatten(1), count)
     maxima = values.unfold(2, BLOCK, BLOCK).amax(-1)
     if v % BLOCK:

@@ -26,7 +26,7 @@ def require_right_padding(keep: Bool[Tensor, "b t"] | None) -> None:
 
 def where_padded(keep: Bool[Tensor, "b t"]) -> Bool[Tensor, "b t"] | None:
     """`keep`, or None if nothing is padded: attention without a mask is faster."""
-    return None if bool(keep.all()) else keep
+    return keep if keep.is_meta or not bool(keep.all()) else None
 
 
 def reverse_rows(x: Shaped[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None) -> Shaped[Tensor, "b t d"]:

@@ -117,7 +117,8 @@ class T5(nn.Module):
         return self.dropout(self.decoder_norm(x))
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
-        return self._remember(source, where_padded(keep)), tuple(block.mixer.start(len(source)) for block in self.decoder)
+        memory = self._remember(source, where_padded(keep))
+        return memory, tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         x = self.target(token)

@@ -138,10 +138,11 @@ class Transformer(nn.Module):
         return self.decoder_norm(x)
 
     def read(self, source: Int[Tensor, "b s"], keep: Bool[Tensor, "b s"]) -> tuple[Memory, State]:
-        return self._remember(source, where_padded(keep)), tuple(block.mixer.start(len(source)) for block in self.decoder)
+        memory = self._remember(source, where_padded(keep))
+        return memory, tuple(block.mixer.start(len(source)) for block in self.decoder)
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
-        past = state[0].past
+        past = state[0].past  # type: ignore[union-attr] # the mixers of its blocks keep caches
         x = self.target(token) + self.target_position(1, past)[0]
         after = []
         for block, cache, seen in zip(self.decoder, state, memory, strict=True):

@@ -1,14 +1,22 @@
-"""What makes decoding fast changes nothing: packed output weights, and batches side by side."""
+"""What makes decoding fast changes nothing: weights laid out for it, caches with room, blocks of maxima, batches side by side."""
 
 import copy
+import pickle
 import threading
 from typing import Any
 
 import pytest
 import torch
 
+from headway.decode.greedy import greedy
+from headway.decode.largest import largest
 from headway.decode.side_by_side import side_by_side
+from headway.decode.state import pick
+from headway.layers.attention.cache import ROOM, Cache
+from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.embedding import Embedding
+from headway.layers.linear import Linear
+from headway.models.transformer import Config, Transformer
 
 
 def test_packed_weights_give_the_same_logits_and_follow_the_weights() -> None:
@@ -72,3 +80,107 @@ def test_the_address_of_old_weights_is_not_given_to_new_ones() -> None:
             torch.testing.assert_close(embedding.logits(hidden), hidden @ embedding.weight.T, rtol=0.0, atol=1e-5)
         embedding.weight.data = torch.empty(0)
         embedding.weight.data = torch.randn(300, 32)
+
+
+@pytest.mark.parametrize("sizes", [(32, 96), (96, 32), (32, 32)], ids=str)
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (5,), (2, 3), (0,)], ids=str)
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear_maps_are_laid_out_for_decoding(sizes: tuple[int, int], shape: tuple[int, ...], bias: bool) -> None:
+    linear, x = Linear(*sizes, bias=bias), torch.randn(*shape, sizes[0])
+    for _ in range(3):
+        expected = torch.nn.functional.linear(x, linear.weight, linear.bias).detach()
+        with torch.inference_mode():
+            torch.testing.assert_close(linear(x), expected)
+            torch.testing.assert_close(pickle.loads(pickle.dumps(linear))(x), expected)
+        with torch.no_grad():
+            linear.weight.mul_(3)
+    kept = linear.layouts.one or linear.layouts.few
+    assert (kept is not None) == (x.numel() > 0 and not (x.numel() == sizes[0] > sizes[1])), "nothing was laid out"
+    linear.double()
+    with torch.inference_mode():
+        torch.testing.assert_close(linear(x.double()), torch.nn.functional.linear(x.double(), linear.weight, linear.bias))
+
+
+@pytest.mark.parametrize("vocabulary", [64 * 40, 64 * 40 + 1, 64 * 41 - 1, 7])
+@pytest.mark.parametrize("count", [1, 7])
+def test_the_largest_entries_are_those_of_topk(vocabulary: int, count: int) -> None:
+    values, added = torch.randn(6, 3, vocabulary), torch.randn(6, 3)
+    values[0, 1, -2:] = values[1, 2, -1] = values[3, 1, -1] = values[3, 2, 0] = 50.0  # at the edges of the last, short block
+    values[2, :, :] = float("-inf")
+    values[2, 0, 3] = 0.0
+    for given in (None, added):
+        best, place = largest(values, count, given)
+        row = (values if given is None else values + given[..., None]).flatten(1)
+        torch.testing.assert_close(best, row.topk(count)[0], rtol=0.0, atol=0.0)
+        assert torch.equal(row.gather(1, place), best)
+        finite = [place[i, best[i] > float("-inf")].tolist() for i in range(6)]
+        assert all(len(set(places)) == len(places) for places in finite)
+
+
+def test_the_first_of_equal_entries_is_the_largest() -> None:
+    values = torch.zeros(4, 1, 3000)
+    values[:, 0, [700, 1900, 2999]] = 1.0
+    assert largest(values, 1)[1].tolist() == [[700]] * 4
+
+
+@pytest.mark.parametrize("reach", [None, 3])
+def test_a_cache_is_a_value_however_it_grows(reach: int | None) -> None:
+    """Two ways from one beginning, rows in another order, more positions than there was room for."""
+    with torch.inference_mode():
+        k, v = torch.randn(2, 2 * ROOM + 3, 3, 2, 1, 4)
+        other, rows = torch.randn(3, 2, 1, 4), torch.tensor([2, 0, 0, 1])
+        empty = torch.empty(0, 3, 2, 4)
+        cache, begin = Cache(empty, empty), 0
+        for t in range(len(k)):
+            before, cache = cache, cache.append(k[t], v[t], reach)
+            away = before.append(other, other, reach)
+            begin = 0 if reach is None else max(0, t + 1 - reach)
+            seen = torch.cat(tuple(k[begin : t + 1]), 2)
+            assert torch.equal(cache.k, seen) and torch.equal(cache.v, torch.cat(tuple(v[begin : t + 1]), 2)), t
+            assert torch.equal(away.k, torch.cat((seen[:, :, :-1], other), 2)), t
+            assert torch.equal(pick(cache, rows).k, seen[rows]) and cache.past == t + 1
+            assert torch.equal(pick(cache, rows).append(k[t][rows], v[t][rows]).v[:, :, -1:], v[t][rows])
+    assert len(cache.keys) <= (4 * ROOM + 6 if reach is None else 2 * ROOM), "a window keeps no more than it needs"
+
+
+def test_a_cache_does_not_copy_what_it_holds() -> None:
+    with torch.inference_mode():
+        step, empty = torch.randn(3, 2, 1, 4), torch.empty(0, 3, 2, 4)
+        first = Cache(empty, empty).append(step, step)
+        last = first
+        for _ in range(ROOM - 1):
+            last = last.append(step, step)
+        assert last.keys.data_ptr() == first.keys.data_ptr() != last.append(step, step).keys.data_ptr()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kept", [5, 3, 0])
+def test_folded_cross_attention_is_cross_attention(bias: bool, kept: int) -> None:
+    cross, x, keep = Cross(24, 2).double(), torch.randn(4, 24).double(), torch.arange(5)[None] < kept
+    if not bias:
+        for layer in (cross.query, cross.memory, cross.output):
+            layer.register_parameter("bias", None)
+    with torch.no_grad():
+        seen = cross.remember(torch.randn(1, 5, 24).double(), None if kept == 5 else keep)
+        y = cross.step(x, seen)
+        assert seen.folded is not None
+        plain = Remembered(seen.k, seen.v, seen.keep)
+        torch.testing.assert_close(y, cross(x[None], plain)[0], rtol=0.0, atol=1e-12)
+        assert plain.folded is None
+
+
+def test_a_sentence_alone_is_decoded_as_in_a_batch_of_many() -> None:
+    """In float32, with enough rows, keys and words for every faster way."""
+    torch.manual_seed(5)
+    net = Transformer(Config(width=32, depth=2, heads=2, inner=64), 700, 700).eval()
+    source = torch.randint(4, 700, (20, 9))
+    arguments = source, source > 0, 1, 2
+    together = greedy(net, *arguments, [19] * 20)
+    for i, hypothesis in enumerate(together):
+        alone = greedy(net, *(y[i : i + 1] for y in arguments[:2]), 1, 2, [19])[0]
+        assert alone.ids == hypothesis.ids and alone.log_probability == pytest.approx(hypothesis.log_probability, abs=1e-4)
+
+
+def test_many_hypotheses_of_few_words_have_no_blocks() -> None:
+    values = torch.randn(2, 20, 40)
+    assert torch.equal(largest(values, 1)[1][:, 0], values.flatten(1).argmax(1))

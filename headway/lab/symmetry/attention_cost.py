@@ -5,8 +5,8 @@ import torch
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, equal, headline, np, param, printed, slope
 from headway.lab.tools.layers64 import multiply_adds
 from headway.layers.attention.attend import recorded
-from headway.layers.attention.linear_attention import LinearAttention
 from headway.layers.attention.cache import Cache
+from headway.layers.attention.linear_attention import LinearAttention
 from headway.layers.attention.multihead import Multihead
 from headway.layers.masks import Causal
 from headway.layers.recurrences.elman import Elman

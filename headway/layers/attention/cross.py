@@ -71,7 +71,7 @@ class Cross(nn.Module):
 
     def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
         """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
-        if self._should_fold(x, seen):
+        if self._should_fold(seen):
             folded = seen.folded = seen.folded or self.fold(seen)
             b, d, hs = folded.scores.shape
             scores = torch.baddbmm(folded.added, x.view(b, -1, d), folded.scores)
@@ -83,10 +83,10 @@ class Cross(nn.Module):
         y = self.attend(self.attend.score.query(q), seen.k, seen.v, allowed)
         return self.output(y.transpose(1, 2).reshape(x.shape))
 
-    def _should_fold(self, x: Float[Tensor, "bk d"], seen: Remembered) -> bool:
-        """Whether that is faster: few keys, and many queries to each (or a single sentence, whose products wait for memory)."""
-        b, h, s, e = seen.k.shape
-        few = 2 * s <= e and (b == 1 or len(x) >= 4 * b)
+    def _should_fold(self, seen: Remembered) -> bool:
+        """Whether that is faster: for a single sentence, whose products wait for the weights, and few keys."""
+        b, _, s, e = seen.k.shape
+        few = b == 1 and 2 * s <= e
         return few and type(self.attend.score) is Scaled and self.attend.maps is None and not torch.is_grad_enabled()
 
     def fold(self, seen: Remembered) -> Folded:

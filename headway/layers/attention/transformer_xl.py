@@ -1,5 +1,3 @@
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -7,12 +5,11 @@ from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.attend import Attend
+from headway.layers.attention.cache import Cache
 from headway.layers.masks import Causal, Mask
 from headway.layers.padding import require_right_padding
 from headway.layers.positions.relative import Relative
 from headway.layers.scores.scaled import Scaled
-
-State = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]
 
 
 class TransformerXL(nn.Module):
@@ -93,17 +90,18 @@ class TransformerXL(nn.Module):
         before = [F.pad(y, (0, 0, 0, 0, missing, 0)) for y in self._keys(x)]
         return [y.unfold(1, self.memory, size).flatten(0, 1).transpose(2, 3) for y in before]
 
-    def start(self, batch: int) -> State:
+    def start(self, batch: int) -> Cache:
         like = self.output.weight
-        empty = like.new_empty(batch, self.heads, 0, like.shape[0] // self.heads)
-        return empty, empty, 0
+        empty = like.new_empty(0, batch, self.heads, like.shape[0] // self.heads)
+        return Cache(empty, empty)
 
-    def step(self, x: Float[Tensor, "b d"], state: State) -> tuple[Float[Tensor, "b d"], Any]:
-        keys, values, past = state
+    def step(self, x: Float[Tensor, "b d"], state: Cache) -> tuple[Float[Tensor, "b d"], Cache]:
         q = self.query(x).unflatten(-1, (self.heads, 1, -1))
-        new = (y.transpose(1, 2) for y in self._keys(x.unsqueeze(1)))
-        k, v = (torch.cat(pair, 2) for pair in zip((keys, values), new, strict=True))
-        seen = min(past + 1, past % self.segment + 1 + self.memory)  # a new segment forgets all but its memory
-        k, v = k[:, :, -seen:], v[:, :, -seen:]
-        y = self.attend(q, k, v, bias=self.position.bias(q, k, seen - 1))
-        return self.output(y.flatten(1)), (k, v, past + 1)
+        k, v = (y.transpose(1, 2) for y in self._keys(x.unsqueeze(1)))
+        seen = min(
+            state.past + 1, state.past % self.segment + 1 + self.memory
+        )  # a new segment forgets all but its memory
+        after = state.append(k, v, seen)
+        k = after.k
+        y = self.attend(q, k, after.v, bias=self.position.bias(q, k, seen - 1))
+        return self.output(y.flatten(1)), after

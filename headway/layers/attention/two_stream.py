@@ -1,15 +1,12 @@
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.attend import Attend
+from headway.layers.attention.cache import Cache
 from headway.layers.positions.relative import Relative
 from headway.layers.scores.scaled import Scaled
-
-Cache = tuple[Float[Tensor, "b h s e"], Float[Tensor, "b h s e"], int]
 
 
 class TwoStream(nn.Module):
@@ -70,15 +67,18 @@ class TwoStream(nn.Module):
 
     def start(self, batch: int) -> Cache:
         like = self.output.weight
-        empty = like.new_empty(batch, self.heads, 0, like.shape[0] // self.heads)
-        return empty, empty, 0
+        empty = like.new_empty(0, batch, self.heads, like.shape[0] // self.heads)
+        return Cache(empty, empty)
 
-    def step(self, h: Float[Tensor, "b d"], g: Float[Tensor, "b d"], state: Cache) -> tuple[Tensor, Tensor, Any]:
+    def step(self, h: Float[Tensor, "b d"], g: Float[Tensor, "b d"], state: Cache) -> tuple[Tensor, Tensor, Cache]:
         """From left to right: the content of one place, and the query for the next."""
-        k, v = (torch.cat((old, new), 2) for old, new in zip(state[:2], self._keys(h.unsqueeze(1)), strict=True))
-        q = self._ask(torch.stack((h, g), 1))  # at places p and p + 1, where p is the last key's
-        y = self.output(self.attend(q, k, v, bias=self.position.bias(q, k, state[2])).transpose(1, 2).flatten(2))
-        return y[:, 0], y[:, 1], (k, v, state[2] + 1)
+        k, v = self._keys(h.unsqueeze(1))
+        after = state.append(k, v)
+        k, q = after.k, self._ask(torch.stack((h, g), 1))  # at places p and p + 1, where p is the last key's
+        y = self.output(
+            self.attend(q, k, after.v, bias=self.position.bias(q, k, state.past)).transpose(1, 2).flatten(2)
+        )
+        return y[:, 0], y[:, 1], after
 
 
 def visible(rank: Float[Tensor, "b n"]) -> tuple[Bool[Tensor, "b n-1 n-1"], Bool[Tensor, "b n-1 n-1"]]:
