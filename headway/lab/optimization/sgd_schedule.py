@@ -27,7 +27,7 @@ class SGDSchedule(Experiment):
     mu = param(0.5, "μ, the curvature", least=0.2, most=2.0)
     sigma = param(1.0, "σ of the gradient's noise", least=0.3, most=3.0)
     eta = param(0.4, "η, the constant rate and the first one of a schedule", least=0.1, most=1.0)
-    steps = param(2000, "steps of a run", least=2000, most=20_000)
+    steps = param(2000, "steps of a run", least=2000, most=10_000)
     runs = param(1000, "runs, of which the mean is taken", least=1000, most=10_000)
 
     def conditions(self) -> list[tuple[bool, str]]:
