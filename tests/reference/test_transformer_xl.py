@@ -66,7 +66,7 @@ def test_transformer_xl_stepping_equals_forward(segment: int, memory: int, lengt
     for t in range(length):
         y, state = made.step(x[:, t], state)
         torch.testing.assert_close(y, whole[:, t], rtol=0.0, atol=1e-10)
-    assert state[0].shape[2] <= segment + memory, "what no segment can reach is forgotten"
+    assert len(state.keys) <= segment + memory, "what no segment can reach is forgotten"
 
 
 def test_the_memory_reaches_further_than_the_segment() -> None:

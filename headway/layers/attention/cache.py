@@ -48,7 +48,8 @@ class Cache:
 
     def append(self, k: Float[Tensor, "b h 1 e"], v: Float[Tensor, "b h 1 e"], reach: int | None = None) -> "Cache":
         """One position more. Of all, the last `reach` are kept (None: all)."""
-        keys, values, first, stop, written = self.keys, self.values, self.first, self.stop + 1, self.written
+        keys, values, stop, written = self.keys, self.values, self.stop + 1, self.written
+        first = self.first if reach is None else max(self.first, stop - reach)
         k, v = k.permute(2, 0, 1, 3), v.permute(2, 0, 1, 3)
         if torch.is_grad_enabled():
             keys, values = torch.cat((keys[first : stop - 1], k)), torch.cat((values[first : stop - 1], v))
@@ -60,8 +61,6 @@ class Cache:
             keys[stop - 1 : stop].copy_(k)
             values[stop - 1 : stop].copy_(v)
             written[0] = stop
-        if reach is not None:
-            first = max(first, stop - reach)
         return Cache(keys, values, first, stop, self.past + 1, written)
 
     def pick(self, rows: Int[Tensor, "n"]) -> "Cache":
