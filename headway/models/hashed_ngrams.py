@@ -17,7 +17,7 @@ BEGINNING = 1 / 150  # of every number of the table: an n-gram that training has
 class Config:
     orders: tuple[int, ...] = (1, 2, 3)  # how many words in a row make an n-gram
     gaps: tuple[int, ...] = (1,)  # pairs with so many words between them are n-grams as well
-    buckets: int = 2**21  # rows of the table; n-grams that fall into the same row share it
+    buckets: int = 2_097_152  # rows of the table; n-grams that fall into the same row share it
     dropout: float = 0.1  # of n-grams
 
     def __post_init__(self) -> None:
