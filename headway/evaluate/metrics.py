@@ -15,7 +15,10 @@ import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
+SPLITTERS = (Tokenizer13a, TokenizerRegexp)  # of sacrebleu, for BLEU
 ORDERS = 4  # the longest n-gram of words in BLEU
 
 
@@ -54,6 +57,12 @@ class Bleu(Metric):
 
     def signature(self, resamples: int, seed: int) -> str:
         return _signature(BLEU(force=True), resamples, seed)
+
+
+def forget_lines() -> None:
+    """sacrebleu keeps every line that it has split into words, up to 65,536 of them: no use is made of one that is counted."""
+    for kind in SPLITTERS:
+        kind.__call__.cache_clear()
 
 
 class ChrF(Metric):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.core.errors import ConfigError, DataError, UnknownName
-from headway.evaluate.metrics import Bleu, ChrF, Exact, Metric
+from headway.evaluate.metrics import Bleu, ChrF, Exact, Metric, forget_lines
 
 SEED = 12345  # sacrebleu's own, so that intervals agree with its command line
 METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "chrf": ChrF, "exact": Exact}
@@ -101,7 +101,9 @@ def _count(metric: str, hypotheses: list[str], references: list[str]) -> tuple[M
             "both need the same number of lines; keep empty translations as empty lines.",
         )
     judge = METRICS[metric]()
-    return judge, np.array([judge.count(h, r) for h, r in zip(hypotheses, references, strict=True)], dtype=np.float64)
+    counts = np.array([judge.count(h, r) for h, r in zip(hypotheses, references, strict=True)], dtype=np.float64)
+    forget_lines()
+    return judge, counts
 
 
 def _resample(judge: Metric, counts: np.ndarray, resamples: int, seed: int) -> np.ndarray:
