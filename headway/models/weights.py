@@ -28,6 +28,9 @@ def redraw(model: nn.Module, initialisation: str) -> None:
 def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
     """Put stored weights into a model, all of them or none."""
     require_fitting(model, tensors, path)
+    if odd := [name for name, _ in model.named_parameters() if not torch.isfinite(tensors[name]).all()]:
+        hint = "restore the file from a copy, or train again."
+        raise RunError(f"`{path}` is damaged: `{odd[0]}` holds numbers that are not finite", hint)
     with torch.no_grad():
         for name, mine in saved_tensors(model).items():
             mine.copy_(tensors[name])

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from headway.core.errors import RunError
 from headway.core.files import write_json
 from headway.data.batches import pad
 from headway.data.pairs import one_line
@@ -118,6 +119,9 @@ class Searcher:
         for rows, answers in zip(batches, side_by_side(decode, batches), strict=True):
             for i, answer in zip(rows, answers, strict=True):
                 found[i] = answer
+        if any(row and not answer for row, answer in zip(ids, found, strict=True)):
+            hint = "its weights are damaged: restore `weights.safetensors` from a copy, or train again."
+            raise RunError("the model gives no probabilities, so no output can be found", hint)
         return [
             self._outputs(answer or [], penalty) if row else [EMPTY] for row, answer in zip(ids, found, strict=True)
         ]

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import headway
 from headway.core.errors import HeadwayError
+from headway.core.files import read_tensors, write_tensors
 from headway.report.summary import summarise
 from headway.runs.run import Run
 from headway.training.progress import Progress
@@ -159,6 +161,15 @@ def test_a_run_needs_nothing_but_its_directory(trained: Path, corpus: Path, tmp_
 def test_a_run_without_weights_yet(copy: Path) -> None:
     (copy / "weights.safetensors").unlink()
     with pytest.raises(HeadwayError, match="no trained weights yet"):
+        use(copy)
+
+
+@pytest.mark.parametrize("value, told", [(float("nan"), "holds numbers that are not finite"), (3e38, "gives no probabilities")])
+def test_weights_that_are_no_weights(copy: Path, value: float, told: str) -> None:
+    """A block of a disk that came back as noise: beam search found nothing, and an IndexError was all that was said."""
+    path = copy / "weights.safetensors"
+    write_tensors(path, {name: torch.full_like(tensor, value) for name, tensor in read_tensors(path).items()})
+    with pytest.raises(HeadwayError, match=told):
         use(copy)
 
 
