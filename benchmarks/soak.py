@@ -30,8 +30,9 @@ def train(out: str) -> None:
     from headway.cli import main
 
     model = "--model.width 32 --model.depth 2 --model.heads 2 --model.inner 64 --training.batch 1000".split()
-    words = ["train", "translation", "--grammar", "5000", *model, "--steps", "10000000", "--training.validate", "40", "--quiet"]
-    raise SystemExit(main([*words, "--out", out]))
+    words = ["train", "translation", "--grammar", "5000", *model, "--steps", "10000000", "--training.validate", "40"]
+    words += ["--training.patience", "1000000", "--quiet", "--out", out]  # it ends when it is told to
+    raise SystemExit(main(words))
 
 
 def sample(pid: int, run: Path, began: float) -> list[float] | None:
