@@ -1,5 +1,6 @@
 """Processes that train together as torchrun starts them, but forked: torch is imported already, so they begin at once."""
 
+import gc
 import multiprocessing
 import os
 import socket
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 
-SECONDS = 600  # on a machine that others use as well
+SECONDS = 300  # on a machine that others use as well
 
 
 def free_port() -> int:
@@ -41,8 +42,11 @@ def begin(count: int, work: Callable[[], object], folder: Path) -> list[ForkProc
     folder.mkdir(parents=True, exist_ok=True)
     fork, port = multiprocessing.get_context("fork"), free_port()
     started = [fork.Process(target=_work, args=(rank, count, port, work, folder)) for rank in range(count)]
+    gc.collect()
+    gc.freeze()  # a child must not collect what this process has left: a group of torch waits for threads that it has not
     for process in started:
         process.start()
+    gc.unfreeze()
     return started
 
 
