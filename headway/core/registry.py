@@ -196,25 +196,13 @@ def named(entry: Entry, name: str) -> bool:
 
 def get(room: str, name: str) -> Entry:
     """The entry of that name, lecture name or reference; an unknown one raises with the nearest known."""
-    return _of_file(room, name) or among(
+    return among(
         entries(room),
         name,
         {"scores": "attention score"}.get(room, room.removesuffix("s")),
         room,
         f"headway list {room}",
     )
-
-
-def _of_file(room: str, name: str) -> Entry | None:
-    """The entry that has the name of its file, read without the rest of the room: a run is opened a quarter of a second sooner.
-
-    None where that does not decide: another spelling, a room of one file, things of other packages that may have the name.
-    """
-    folder = ROOMS.get(room, ".py")
-    if folder.endswith(".py") or not name.isidentifier() or name.startswith("_") or any(_announced().values()):
-        return None
-    path = ROOT / folder / f"{name}.py"
-    return next((e for e in _read(path, room) if e.name == name), None) if path.is_file() else None
 
 
 def among(known: dict[str, Entry], name: str, kind: str, room: str, listing: str) -> Entry:
@@ -245,10 +233,6 @@ def mixers() -> dict[str, Entry]:
 
 
 def mixer(name: str) -> Entry:
-    for room in ROOMS:
-        entry = None if room.startswith("lab/") else _of_file(room, name)
-        if entry is not None and {"sees", "needs_positions"} <= set(entry.facts):
-            return entry
     return among(mixers(), name, "mixer", "mixers", "headway list recurrences")
 
 
