@@ -32,7 +32,7 @@ _INDEX = re.compile(
 )
 _POWER = re.compile(r"(?<=[\w)\]])\^\(([^()]*)\)")
 _NAMED = re.compile(
-    r"(?<![A-Za-z_])(?:(alpha|beta|gamma|delta|epsilon|zeta|eta|theta|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|psi|omega|Delta)(?![A-Za-z]|-[a-z])"
+    r"(?<![A-Za-z_])(?:(alpha|beta|gamma|delta|epsilon|zeta|eta|theta|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega)(?![A-Za-z]|-[a-z])"
     r"|(sum|prod)(?=_)|(sqrt)(?=\())"
 )  # a letter, an operator with an index, a root
 _PRODUCT = re.compile(r"<([^<>=]{1,40}?,[^<>=]{1,40}?)>")  # of two vectors

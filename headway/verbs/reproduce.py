@@ -5,6 +5,7 @@ from pathlib import Path
 
 from headway.core import registry
 from headway.core.errors import UsageError
+from headway.data.messages import count_noun
 
 SUMMARY = "published tables, measured again: the printed figure, ours, and a verdict"
 EXAMPLES = """\
@@ -64,10 +65,6 @@ def run(a: argparse.Namespace) -> int:
 
 
 def duration(minutes: float) -> str:
-    return (
-        "seconds"
-        if minutes < 1
-        else f"about {minutes:.0f} minutes"
-        if minutes < 90
-        else f"about {minutes / 60:.1f} hours"
-    )
+    if minutes < 1:
+        return "seconds"
+    return f"about {count_noun(round(minutes), 'minute')}" if minutes < 90 else f"about {minutes / 60:.1f} hours"

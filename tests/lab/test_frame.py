@@ -190,8 +190,8 @@ def test_equations_are_typeset(text: str, unicode: str, html: str) -> None:
 
 
 def test_letters_that_are_written_out() -> None:
-    text = "sum_i phi_i(lambda x) / sqrt(d), Delta sumo; a beta-lasso, a multiple"
-    assert named(text) == "Σ_i φ_i(λ x) / √(d), Δ sumo; a beta-lasso, a multiple"
+    text = "sum_i phi_i(lambda x) / sqrt(d), Delta sumo, x^T Sigma^-1; a beta-lasso, a multiple"
+    assert named(text) == "Σ_i φ_i(λ x) / √(d), Δ sumo, x^T Σ^-1; a beta-lasso, a multiple"
 
 
 @pytest.mark.parametrize("places", [[0.5, 0.5, 0.5], [0.0, 0.01, 0.99, 1.0], [0.2, 0.21, 0.25, 0.26, 0.9], [0.95, 0.96, 0.97, 1.0]])

@@ -12,7 +12,7 @@ from headway.models.classical.targets import numbered
 class Multinomial(ClassifierMixin, BaseEstimator):
     """Multinomial logistic regression: the probability of each class is a softmax of linear functions.
 
-        p(c | x) = softmax(W x + b)_c            min_W,b  1/n sum_i -log p(y_i | x_i) + penalty/2 ‖W‖^2
+        p(c | x) = softmax(W x + b)_c            min_{W,b}  1/n sum_i -log p(y_i | x_i) + penalty/2 ‖W‖^2
 
     The loss is convex; its minimum is found by L-BFGS (Liu & Nocedal 1989) from zero. Adding one vector to all rows of W
     changes nothing, so without a penalty the minimum is not unique, and on separable data there is none. Lecture C,
