@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, printed, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, printed, table
 from headway.lab.tools.curves import bend, sine, step
 from headway.lab.tools.polynomials import bernstein, bernstein_error, bernstein_root_error, runge_error, runge_gap
 
@@ -18,12 +16,11 @@ class Bernstein(Experiment):
                         <= ρ / (2 √n)               f ρ-Lipschitz
                         <= max |f''| / (8 n)        f twice differentiable
 
-    because Bin(n, x)/n is near x. On [-1, 1] the Taylor series of 1/(1 + 25x²) and interpolation at equal distances
-    diverge; at Chebyshev's nodes it errs by at most 4 M r^{-n} / (r - 1), M the maximum on the Bernstein ellipse r.
+    because Bin(n, x)/n is near x. On [-1, 1] the Taylor series of 1/(1 + 25x²) and interpolation at equal distances diverge; at
+    Chebyshev's nodes it errs by at most 4 M r^{-n} / (r - 1), M the maximum on the Bernstein ellipse r.
 
     Notes: A, C. Source: Bernstein 1912; Trefethen 2013, Approximation Theory and Approximation Practice, thm 8.2
-    Assumes: f is continuous; the interval is compact.
-    Also: Weierstrass approximation; Bernstein polynomials; Runge's phenomenon.
+    Assumes: f is continuous; the interval is compact. Also: Weierstrass approximation; Bernstein polynomials; Runge's phenomenon.
     """
 
     degrees = param((10, 20, 40, 80, 160, 320), "even degrees n", least=10, most=2000, small=(10, 20, 40))

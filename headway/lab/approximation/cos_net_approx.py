@@ -1,11 +1,7 @@
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published, slope
 from headway.lab.tools.curves import Curve, bend, root
-from headway.lab.tools.fejer import (
-    bend_coefficients, circle_net, cosine_net, fejer, root_coefficients, sharp, square_wave,
-)
+from headway.lab.tools.fejer import bend_coefficients, circle_net, cosine_net, fejer, root_coefficients, sharp, square_wave
 from headway.lab.tools.nets import RidgeNet
 
 CENTRE, GIBBS = 0.3, 0.0894898722  # overshoot (1/π) ∫_0^π sin(t)/t dt - 1/2, of the jump

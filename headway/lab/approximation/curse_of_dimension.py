@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope
 from headway.lab.tools.lipschitz import SIDES, cell_error, centres, ring, tents
 from headway.lab.tools.programs import minimax
 
@@ -20,9 +18,8 @@ class CurseOfDimension(Experiment):
         the 2^N functions Σ_i ±(h/2 - |x - c_i|_∞)_+ on N cells:             any two are h apart
         a linear space of dimension M < N: for one of them                   sup error >= h/2
 
-    For the last line take z ≠ 0 orthogonal to the M features at the N centres and the signs of z: every v of the space
-    has Σ_i z_i (s_i h/2 - v_i) = Σ_i |z_i| h/2. For continuous choices of fewer than N parameters it is a theorem that
-    is not tested here.
+    For the last line take z ≠ 0 orthogonal to the M features at the N centres and the signs of z: every v of the space has Σ_i z_i (s_i
+    h/2 - v_i) = Σ_i |z_i| h/2. For continuous choices of fewer than N parameters it is a theorem that is not tested here.
 
     Notes: A, B. Source: DeVore, Howard, Micchelli 1989, https://doi.org/10.1007/BF01171759
     Assumes: Lipschitz continuity is all that is known; uniform error; the space is chosen before the function.

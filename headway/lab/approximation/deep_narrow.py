@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import add, hinges, random_net
 from headway.lab.tools.maximum_net import lattice, maximum, tangent_error, tangents

@@ -19,9 +19,8 @@ class GaussKernel(Experiment):
 
         P(Poisson(t) > K) <= t^{K+1} / (K+1)! * 1/(1 - t/(K+2)),      K + 2 > t.
 
-    So the eigenvalues of a Gram matrix fall like that too. Ridge regression at n Chebyshev nodes of [-1, 1] approaches
-    sin 5x faster than any power of 1/n, until rounding: the slope in log-log grows steeper. For |x|, which is not
-    smooth, it is slow.
+    So the eigenvalues of a Gram matrix fall like that too. Ridge regression at n Chebyshev nodes of [-1, 1] approaches sin 5x faster than
+    any power of 1/n, until rounding: the slope in log-log grows steeper. For |x|, which is not smooth, it is slow.
 
     Notes: A. Source: Steinwart, Hush, Scovel 2006, https://doi.org/10.1109/TIT.2006.881713; Micchelli, Xu, Zhang 2006, Universal Kernels
     Assumes: a compact interval; K + 2 > t; the target is smooth (for the fast rate).

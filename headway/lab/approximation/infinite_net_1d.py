@@ -14,14 +14,13 @@ class InfiniteNet1D(Experiment):
 
         g(x) = g(0) + ∫_0^1 1{x >= b} g'(b) db,          g(x) = g(0) + g'(0) x + ∫_0^1 (x - b)_+ g''(b) db
 
-    Nodes at the middles of m cells err by O(1/m) with thresholds and O(1/m²) with ReLU. Units drawn from |g'|/V, V = ∫
-    |g'|, with weights (V/m) sign g'(b), have E ∫ (g - ĝ)² = (1/m) ∫ (V F - (g - g(0))²) <= V²/m, F(x) = ∫_0^x |g'|, the
-    variance of a mean; for monotone g it is at most V²/(4m), and
+    Nodes at the middles of m cells err by O(1/m) with thresholds and O(1/m²) with ReLU. Units drawn from |g'|/V, V = ∫ |g'|, with weights
+    (V/m) sign g'(b), have E ∫ (g - ĝ)² = (1/m) ∫ (V F - (g - g(0))²) <= V²/m, F(x) = ∫_0^x |g'|, the variance of a mean; for monotone g
+    it is at most V²/(4m), and
 
         P(sup |g - ĝ| > t) <= 2 exp(-2mt²/V²)      (Dvoretzky, Kiefer, Wolfowitz).
 
-    Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2; Massart 1990,
-    https://doi.org/10.1214/aop/1176990746
+    Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2; Massart 1990, https://doi.org/10.1214/aop/1176990746
     Assumes: g is absolutely continuous (and so is g' for ReLU), not only differentiable; g(0) is known.
     Also: infinite width network in one dimension; integral representation by thresholds.
     """

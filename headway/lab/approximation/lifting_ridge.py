@@ -1,9 +1,7 @@
 from functools import partial
 
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param
 from headway.lab.tools.multiindex import exponents, monomials
 from headway.lab.tools.ridge_powers import coefficients, directions, gap, ridge_net
 

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, slope
 from headway.lab.tools.features import (
     cosines, gaussian_draws, learnt_cosine, matching_pursuit, no_space_is_better, residuals, wave, worst_cosine,
 )
@@ -12,15 +10,14 @@ WIDE = 10  # dimension of the Gaussian
 class LinearVsNonlinear(Experiment):
     """Features that adapt to the target escape the curse of dimension; fixed features do not.
 
-    Σ_j β_j φ(<w_j, x> + b_j) with fixed (w_j, b_j) is a linear space. For functions with Barron constant C the best M
-    adapted units have
+    Σ_j β_j φ(<w_j, x> + b_j) with fixed (w_j, b_j) is a linear space. For functions with Barron constant C the best M adapted units have
 
         squared error  O(C²/M)  in every dimension,
         any fixed M-dimensional space has the worst-case error  >=  κ (C/d) M^{-1/d}
 
-    (not squared). One adapted cosine learns cos<w*, x> exactly; 200 random cosines are not enough in ten dimensions, where they
-    explain nothing, and choosing the best of many helps only a little. A Gaussian is the mean of cosines whose frequencies are
-    drawn from its spectrum: M of them have squared error of order 1/M, in ten dimensions as in one.
+    (not squared). One adapted cosine learns cos<w*, x> exactly; 200 random cosines are not enough in ten dimensions, where they explain
+    nothing, and choosing the best of many helps only a little. A Gaussian is the mean of cosines whose frequencies are drawn from its
+    spectrum: M of them have squared error of order 1/M, in ten dimensions as in one.
 
     Notes: D. Source: Barron 1993, theorems 1 and 6, https://doi.org/10.1109/18.256500
     Assumes: fixed features do not depend on the target; the frequency of the target has a random direction.

@@ -1,7 +1,5 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param
-from headway.lab.tools.boxes import (
-    LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value, worst_and_best,
-)
+from headway.lab.tools.boxes import LINEAR, TERMS, Boxes, Term, extremes, random_tree, sup_error, uniform, value, worst_and_best
 
 STEP = (Term(lambda x: (x >= 1 / math.pi).astype(float), (1 / math.pi, float(np.nextafter(1 / math.pi, 0))), 3.0),)
 
@@ -9,14 +7,13 @@ STEP = (Term(lambda x: (x >= 1 / math.pi).astype(float), (1 / math.pi, float(np.
 class PartitionLemma(Experiment):
     """A function that varies by at most ε within a distance δ is constant on boxes of side δ, up to ε.
 
-    If |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, then for every partition of [0, 1]^d into boxes R_i with
-    sides at most δ,
+    If |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, then for every partition of [0, 1]^d into boxes R_i with sides at most δ,
 
         h = Σ_i α_i 1_{R_i},   α_i = g at any point of R_i:                    sup |g - h| <= ε,
                                α_i = (max_{R_i} g + min_{R_i} g) / 2:          sup |g - h| <= ε/2,
 
-    since two points of a box are not further than δ apart. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 +
-    2|x_3 - 0.3| (the first d terms), ε = 3δ, 7δ, 9δ; g is a sum over the axes, so its extremes on a box are exact.
+    since two points of a box are not further than δ apart. Linear functions attain both. Here g(x) = sin 3x_1 + cos 4x_2 + 2|x_3 - 0.3|
+    (the first d terms), ε = 3δ, 7δ, 9δ; g is a sum over the axes, so its extremes on a box are exact.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
     Assumes: g has the modulus of continuity ε at δ, in the max norm; no side of a box is longer than δ.

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param
 from headway.lab.tools.features import residual
 from headway.lab.tools.kernels import polynomial as kernel
 from headway.lab.tools.kernels import polynomial_features as phi

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, slope
 from headway.lab.pwl1d import pwl1d, sup_distance
 from headway.lab.tools.curves import Curve, Function, bend, power, root, sine, step
 from headway.lab.tools.line_fits import best_at_random_knots

@@ -1,8 +1,6 @@
 from itertools import product
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, table, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, table, vacuous
 from headway.lab.tools.box_net import Integral, evaluate, quadrature, separate, shared, spikes, vertex_error
 from headway.lab.tools.boxes import middles
 

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.curves import bend, cantor, root, sine, step
@@ -18,8 +16,7 @@ class ReluBump(Experiment):
 
         F = Σ_{k<K} f(t_k) I_{s_k, s_{k+1}},      sup |F - f| <= ω_f(1/K + δ),
 
-    with the modulus of continuity ω_f: F(x) lies between values of f at knots that near. 4K ReLUs, or 2K + 2 when ramps
-    are shared.
+    with the modulus of continuity ω_f: F(x) lies between values of f at knots that near. 4K ReLUs, or 2K + 2 when ramps are shared.
 
     Notes: E. Source: Barak, CS229br Foundations of Deep Learning, https://boazbk.github.io/mltheoryseminar/cs229br
     Assumes: f is continuous on [0, 1]; 0 < δ < 1/K; the first and the last ramp lie outside of [0, 1].

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.tools.curves import bend, sine, step
 from headway.lab.tools.nets import RidgeNet, sigmoid
 from headway.lab.tools.staircase import SoftStaircase, staircase

@@ -1,8 +1,6 @@
 from itertools import product
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param
 from headway.lab.relu_net import random_net
 from headway.lab.tools.curves import Function
 from headway.lab.tools.nets import multiply, random_units, sigmoid

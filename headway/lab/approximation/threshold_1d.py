@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, table
 from headway.lab.tools.curves import bend, line, sine, zigzag
 from headway.lab.tools.staircase import random_staircase, staircase, units_for
 
@@ -17,8 +15,7 @@ class Threshold1D(Experiment):
     Values from the middle of each step need only ⌈ρ/(2ε)⌉ units. That is optimal: for g = ρx a step of length ℓ errs by at least ρℓ/2.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
-    Assumes: g is ρ-Lipschitz on [0, 1].
-    Also: threshold units in one dimension; staircase approximation.
+    Assumes: g is ρ-Lipschitz on [0, 1]. Also: threshold units in one dimension; staircase approximation.
     """
 
     epsilons = param((0.5, 0.1, 0.03, 0.01), "the errors ε to reach", least=1e-3, most=1.0, small=(0.5, 0.1))

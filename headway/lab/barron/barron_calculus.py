@@ -1,8 +1,6 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param
 from headway.lab.tools.gaussians import barron_constant
-from headway.lab.tools.spectrum import (
-    BOX, Function, Mixture, bump, combined, constant, mixture, plateau, ridge, spectrum,
-)
+from headway.lab.tools.spectrum import BOX, Function, Mixture, bump, combined, constant, mixture, plateau, ridge, spectrum
 
 TIGHT = 8.0  # side of the box for functions of compact support, whose spectrum reaches further
 LINE: dict[str, Function] = {  # functions of the line, from the smoothest to a jump

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, np, param, slope, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, np, param, slope, vacuous
 from headway.lab.tools.gaussians import Gaussian, affordable, ball, greedy, net_errors, steps
 
 STEEP = 400.0  # κ of the sigmoids σ(κ(y - t)) that replace the steps

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, printed
 from headway.lab.tools.gaussians import Gaussian, gauss
 from headway.lab.tools.radial import cap, fourier, sphere, wave
 
@@ -25,8 +23,7 @@ class BarronInfinite(Experiment):
     around f(x) - f(0) for ever.
 
     Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Pinsky 1994, Comm. Pure Appl. Math. 47 (why the integral swings)
-    Assumes: f is real; f and f̂ are integrable.
-    Also: Barron's theorem, step 1; infinite cosine network.
+    Assumes: f is real; f and f̂ are integrable. Also: Barron's theorem, step 1; infinite cosine network.
     """
 
     widths = param((0.5, 1.0, 2.0), "the standard deviations σ of the Gaussians on the line", least=0.2, most=5.0)

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, linear_slope, math, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, linear_slope, math, np, param, printed
 from headway.lab.tools.radial import there_and_back
 from headway.lab.tools.transforms import Even
 
@@ -19,14 +17,13 @@ class FourierInversion(Experiment):
 
         f̂(w) = (2π)^{-d} ∫ f(x) e^{-i<w,x>} dx,      f(x) = ∫ f̂(w) e^{i<w,x>} dw,      C = ∫ ‖w‖ |f̂(w)| dw
 
-    It does not matter which of the two has it. The Barron constant C can be infinite for a continuous f: the kink of
-    e^{-|x|} gives f̂ = 1/(π (1 + w²)), and
+    It does not matter which of the two has it. The Barron constant C can be infinite for a continuous f: the kink of e^{-|x|} gives f̂ =
+    1/(π (1 + w²)), and
 
         C(R) = ∫_{|w|<R} |w| f̂ dw = log(1 + R²)/π ~ (2/π) log R.
 
     Notes: A. Source: Barron 1993, Universal approximation bounds, https://doi.org/10.1109/18.256500
-    Assumes: f and f̂ are integrable.
-    Also: Fourier inversion; inverse Fourier transform.
+    Assumes: f and f̂ are integrable. Also: Fourier inversion; inverse Fourier transform.
     """
 
     bits = param(18, "sinc² is sampled at 2^bits points", least=14, most=21, small=15)

@@ -1,8 +1,6 @@
 from fractions import Fraction
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, share_is,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, share_is
 from headway.lab.tools.dichotomies import cover, dichotomies, recursion
 from headway.lab.tools.programs import separable
 
@@ -33,7 +31,7 @@ class CoverCount(Experiment):
         return [(self.large * self.labellings <= 40_000, "large times labellings must be at most 40,000")]
 
     def measure(self, rng: Generator) -> Checks:
-        self.shares: dict[float, list[float]] = {ratio: [] for ratio in self.ratios}
+        self.shares: list[tuple[float, float]] = []  # s/n and the share of labellings that are separable
         s, n, one = self.s, self.n, dichotomies(rng.normal(size=(self.s, self.n)))
         yield headline(equal(f"separable labellings of {s} points in {n} dimensions, counted", one, cover(s, n)))
         found = np.array([dichotomies(rng.normal(size=pair)) for pair in COUNTS])
@@ -49,7 +47,7 @@ class CoverCount(Experiment):
             s = round(ratio * self.large)
             x, y = rng.normal(size=(s, self.large)), rng.choice([-1, 1], (self.labellings, s, 1))
             hits, p = sum(separable(labels * x) for labels in y), cover(s, self.large) / 2**s
-            self.shares[ratio].append(hits / self.labellings)
+            self.shares.append((ratio, hits / self.labellings))
             yield share_is(f"share at s/n = {ratio:g}, n = {self.large}", hits, self.labellings, p)
 
     def control(self, rng: Generator) -> Checks:
@@ -67,6 +65,5 @@ class CoverCount(Experiment):
             s = range(1, 4 * n + 1)
             left.curve(np.array(s) / n, [cover(k, n) / 2**k for k in s], f"n = {n}")
             right.curve(np.array(s) / n, [float(cover(k, n)) for k in s], f"n = {n}")
-        ratios = np.repeat(self.ratios, [len(found) for found in self.shares.values()])
-        left.points(ratios, np.concatenate([*self.shares.values()]), f"random labels, n = {self.large}", size=22)
+        left.points(*np.transpose(self.shares), f"random labels, n = {self.large}", size=22)
         return [left.level(0.5, "½"), right.ticks(y={10.0**k: f"$10^{{{k}}}$" for k in range(0, 90, 20)})]

@@ -1,7 +1,5 @@
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.tools.perceptron import labelled, path
 from headway.lab.tools.programs import max_margin
 from headway.models.classical.perceptron import Perceptron
@@ -29,7 +27,7 @@ class PerceptronNovikoff(Experiment):
 
     def conditions(self) -> list[tuple[bool, str]]:
         runs = len(self.dimensions) * len(self.margins) * self.orders
-        return [(runs <= 2000, f"dimensions, margins and orders make {runs} runs, at most 2000 end in a minute")]
+        return [(runs <= 2000, f"{runs} dimensions times margins times orders, at most 2000 end in a minute")]
 
     def measure(self, rng: Generator) -> Checks:
         sets = {f"d = {d}": [labelled(d, m, self.points, rng) for m in self.margins] for d in self.dimensions}
@@ -43,8 +41,7 @@ class PerceptronNovikoff(Experiment):
         self.pairs = {name: np.array(each).T for name, each in pairs.items()}  # bounds and updates
         updates, bounds = {name: t for name, (_, t) in self.pairs.items()}, [bound for bound, _ in self.pairs.values()]
         yield headline(at_most("updates, in every set and order", updates, bounds))
-        gaps = [best.limit - best.size for _, _, best, _ in runs]
-        yield close("γ is the largest margin: gap to its dual", gaps, np.zeros(len(gaps)))
+        yield close("γ is the largest margin: gap to its dual", [best.limit - best.size for _, _, best, _ in runs], 0.0)
         along = [w @ best.direction / best.size / np.arange(1, len(w) + 1) for _, w, best, _ in runs]
         yield at_least("w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-12)
         norm = [np.linalg.norm(w, axis=1) / R / np.sqrt(np.arange(1, len(w) + 1)) for _, w, _, R in runs]
@@ -57,8 +54,8 @@ class PerceptronNovikoff(Experiment):
         z = max(sets[f"d = {self.dimensions[-1]}"], key=lambda z: len(path(z)))
         y, w = np.where(np.arange(len(z)) % 2, 1, -1), path(z)
         model = Perceptron(passes=10**6, intercept=False).fit(y[:, None] * z, y)
-        found = np.append(model.coef_, model.mistakes_)
-        yield close("weights and updates of the model `perceptron`", found, np.append(w[-1], len(w)), 1e-12)
+        found, expected = np.append(model.coef_, model.mistakes_), np.append(w[-1], len(w))
+        yield close("weights and updates of the model `perceptron`", found, expected, 1e-12)
 
     def control(self, rng: Generator) -> Checks:
         yield printed(at_most('"less than ⌊R²/γ²⌋": 10 orthonormal points', len(path(np.eye(10))), 10 - 1), "C1")
@@ -66,8 +63,7 @@ class PerceptronNovikoff(Experiment):
         best = max_margin(z)
         bound = int((np.linalg.norm(z, axis=1).max() / best.size) ** 2)
         z[np.argmax(z @ best.direction / np.linalg.norm(z, axis=1))] *= -1  # it is inside the cone of the others
-        row = at_most("updates, stopped above the bound", len(path(z, bound + 1)), bound)
-        yield because("one label is flipped, so nothing separates", row)
+        yield because("one label is flipped", at_most("updates, stopped above it", len(path(z, bound + 1)), bound))
         pair = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
         yield because("R and γ are those without the bias", at_most("updates with a bias", len(path(pair)), 1))
 
@@ -77,7 +73,7 @@ class PerceptronNovikoff(Experiment):
             left.points(bounds, updates, name, size=12)
         for (name, (most, found)), colour in zip(self.tight.items(), (style.VERMILION, style.INK), strict=True):
             left.points(most, found, name, colour, 45)
-        ends, (w, best, R) = np.array([1.0, max(b.max() for b, _ in self.pairs.values())]), self.longest
+        ends, (w, best, R) = [1, max(b.max() for b, _ in self.pairs.values())], self.longest
         t = np.arange(1, len(w) + 1)
         right = Panel(f"One run: {len(w)} updates, bound {int((R / best.size) ** 2)}", "update t", "length")
         right.bound(t, R * np.sqrt(t), "R√t").curve(t, np.linalg.norm(w, axis=1), "‖w_t‖")

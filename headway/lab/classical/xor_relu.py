@@ -2,9 +2,7 @@ from scipy.linalg import null_space
 
 from headway.core.errors import ConfigError
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, counts, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, counts, equal, headline, np, param
 from headway.lab.relu_net import ReluNet, affine
 from headway.lab.tools.bits import cube
 from headway.lab.tools.boolean_functions import one_relu

@@ -14,15 +14,12 @@ class Sawtooth(Experiment):
 
         Δ(x) = 2σ(x) - 4σ(x - ½) + 2σ(x - 1),     Δ^p(k/2^p) = 1 for odd k, 0 for even k,
 
-    linear between, with slopes ±2^p: 2^{p-1} teeth, because Δ maps [0, 1] twice onto itself. On [0, 1] the third unit
-    of each layer rests, so 2p units are enough (from p = 2 on even on the line, because the next layer cuts off what is
-    negative). A hidden layer of N units bends in at most N places and Δ^p bends in 2^p - 1 places inside (0, 1); on the
-    whole line 2^p + 1 units are needed and enough.
+    linear between, with slopes ±2^p: 2^{p-1} teeth, because Δ maps [0, 1] twice onto itself. On [0, 1] the third unit of each layer
+    rests, so 2p units are enough (from p = 2 on even on the line, because the next layer cuts off what is negative). A hidden layer of N
+    units bends in at most N places and Δ^p bends in 2^p - 1 places inside (0, 1); on the whole line 2^p + 1 units are needed and enough.
 
-    Notes: A. Source: Telgarsky 2015, Representation benefits of deep feedforward networks,
-    https://arxiv.org/abs/1509.08101
-    Assumes: the tent reaches from 0 to 1; for 2p units x is in [0, 1] or p >= 2.
-    Also: tent map; exponential oscillation by composition.
+    Notes: A. Source: Telgarsky 2015, Representation benefits of deep feedforward networks, https://arxiv.org/abs/1509.08101
+    Assumes: the tent reaches from 0 to 1; for 2p units x is in [0, 1] or p >= 2. Also: tent map; exponential oscillation by composition.
     """
 
     p = param(14, "the largest number of compositions; all from 1 on are tried", least=6, most=17, small=8)

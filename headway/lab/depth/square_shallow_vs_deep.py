@@ -1,8 +1,6 @@
 from itertools import pairwise
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import fewest_pieces, rival_error, shallow_square, square_net, sup_to_square

@@ -1,8 +1,6 @@
 from fractions import Fraction
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, published, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, published, vacuous
 from headway.lab.pwl1d import constant, l1_distance, pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.adam_fits import adam_fits, bent_net
@@ -19,14 +17,13 @@ def certificate(L: int) -> Fraction:
 class Telgarsky32(Experiment):
     """A net with about 3L² nodes is further than 1/32 in L1 from every net with L layers and 2^L nodes.
 
-    For L >= 2 let f = Δ^p, the tent map applied p = L² + 2 times (3L² + 6 nodes). Every ReLU net g with at most L
-    layers and 2^L nodes has
+    For L >= 2 let f = Δ^p, the tent map applied p = L² + 2 times (3L² + 6 nodes). Every ReLU net g with at most L layers and 2^L nodes
+    has
 
         ∫_0^1 |f - g| dx >= 1/32.
 
-    Counting: f crosses ½ every 2^{-p}, which leaves 2^p - 1 triangles of area 2^{-p-2}, by turns above and below ½. A g
-    with N pieces changes sides at most N times, so it misses at least 2^{p-1} - 1 - N of them, and N <= (2·2^L / L)^L
-    <= 2^{L²} = 2^{p-2}.
+    Counting: f crosses ½ every 2^{-p}, which leaves 2^p - 1 triangles of area 2^{-p-2}, by turns above and below ½. A g with N pieces
+    changes sides at most N times, so it misses at least 2^{p-1} - 1 - N of them, and N <= (2·2^L / L)^L <= 2^{L²} = 2^{p-2}.
 
     Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Telgarsky 2016, https://arxiv.org/abs/1602.04485
     Assumes: L >= 2; g is a ReLU net, so continuous and piecewise linear; at most L layers and 2^L nodes; p = L² + 2.

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import product_net
 from headway.lab.tools.partition_of_unity import Smooth, of_sum, sine, taylor_error, unit_ball
@@ -16,15 +14,14 @@ class YarotskyNetwork(Experiment):
 
         depth <= c (ln(1/ε) + 1),     weights <= c ε^{-d/n} (ln(1/ε) + 1),     sup |f - f̃| <= ε.
 
-    f̃ is Σ φ_m P_m with N = ⌈(n! / (2^d d^n) · ε/2)^{-1/n}⌉ (half of ε), each φ_m (x - m/N)^k a chain of multiplication gates that err
-    by at most δ = ε / (2^{d+1} d^n (d + n)) (the other half); only the output weights, Taylor coefficients, depend on f. Where a bump
-    is 0 the chain is exactly 0, so 2^d terms of a kind count.
+    f̃ is Σ φ_m P_m with N = ⌈(n! / (2^d d^n) · ε/2)^{-1/n}⌉ (half of ε), each φ_m (x - m/N)^k a chain of multiplication gates that err by
+    at most δ = ε / (2^{d+1} d^n (d + n)) (the other half); only the output weights, Taylor coefficients, depend on f. Where a bump is 0
+    the chain is exactly 0, so 2^d terms of a kind count.
 
     Notes: A, B. Source: Yarotsky 2017, theorem 1, https://arxiv.org/abs/1610.01145
     Assumes: all derivatives up to the order n, not only of the order n, are at most 1 in modulus on [0, 1]^d; 0 < ε < 1.
     Deviates: for d = 1 the error is certified between the knots of f̃; for d = 2 it is the certified sup |f - Σ φ_m P_m| plus the proved
-    error of the gates, and the net itself is evaluated at random places.
-    Also: Yarotsky's theorem; approximation of Sobolev functions.
+    error of the gates, and the net itself is evaluated at random places. Also: Yarotsky's theorem; approximation of Sobolev functions.
     """
 
     cost = "M"

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope, table
 from headway.lab.relu_net import hinges
 from headway.lab.tools.partition_of_unity import kink, local_taylor, partition, sine, sine_error, taylor_bound
 

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import cell_middles, product_error, product_gap, product_net
 
@@ -15,13 +13,11 @@ class YarotskyProduct(Experiment):
         ×̃(x, y) = 2M² (f_m(|x + y| / 2M) - f_m(|x| / 2M) - f_m(|y| / 2M)),
         |×̃(x, y) - xy| <= 6M² 2^{-2m-2},     ×̃(x, 0) = ×̃(0, y) = 0.
 
-    With e = f_m - x², which lies between 0 and 2^{-2m-2}, the error is 2M² (e(x + y) - e(x) - e(y)). The gate is linear
-    on triangles cut by x, y and x + y at multiples of 2M/2^m, and xy is a saddle, so the error is largest at a corner,
-    where it is 0, or in the middle of a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all
-    cells give the exact supremum.
+    With e = f_m - x², which lies between 0 and 2^{-2m-2}, the error is 2M² (e(x + y) - e(x) - e(y)). The gate is linear on triangles cut
+    by x, y and x + y at multiples of 2M/2^m, and xy is a saddle, so the error is largest at a corner, where it is 0, or in the middle of
+    a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all cells give the exact supremum.
 
-    Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in
-    place of 2M²)
+    Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in place of 2M²)
     Assumes: |x|, |y| <= M; the squaring net sees absolute values, because it is x² on [0, 1] only.
     Also: multiplication gate; product network.
     """

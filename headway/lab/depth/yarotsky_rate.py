@@ -1,7 +1,5 @@
 from headway.lab.checks import line_fit
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, linear_slope, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, linear_slope, math, np, param, slope
 from headway.lab.tools.taylor_net import TaylorNet
 
 CASES = ((1, 1), (1, 2), (2, 2), (4, 2), (4, 4), (8, 2))  # (d, n)

@@ -21,9 +21,8 @@ class YarotskySquare(Experiment):
 
         f_m(x) = x - Σ_{s=1}^m Δ^s(x) / 4^s,     f_m(k/2^m) = (k/2^m)²,     sup_{[0,1]} |f_m - x²| = 2^{-2m-2},
 
-    attained at every midpoint (k + ½)/2^m. Depth m + 1 and O(m) units: each layer holds a tent and one channel for the
-    sum, which is not negative. Between knots at a distance h the chord lies above x² by at most h²/4, so midpoints and
-    knots give the exact supremum.
+    attained at every midpoint (k + ½)/2^m. Depth m + 1 and O(m) units: each layer holds a tent and one channel for the sum, which is not
+    negative. Between knots at a distance h the chord lies above x² by at most h²/4, so midpoints and knots give the exact supremum.
 
     Notes: A, B. Source: Yarotsky 2017, proposition 2, https://arxiv.org/abs/1610.01145
     Assumes: x is in [0, 1]; the layers hold Δ, which maps [0, 1] onto [0, 1].
