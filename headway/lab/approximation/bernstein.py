@@ -51,8 +51,7 @@ class Bernstein(Experiment):
     def control(self, rng: Generator) -> Checks:
         x, m, n, jump = np.linspace(-1, 1, 2001), self.nodes, self.degrees[-1], step(0.5)
         self.equal = [float(np.max(np.abs(runge_gap(np.linspace(-1, 1, k + 1))(x)))) for k in m]
-        check = at_most(f"degree {m[-1]}: largest error found", self.equal[-1], self.ellipse[-1])
-        yield because("the nodes are equidistant", check)
+        yield because("equidistant nodes", at_most(f"degree {m[-1]}: largest error found", self.equal[-1], self.ellipse[-1]))
         self.taylor = [abs(float(np.sum((-25.0) ** np.arange(k // 2 + 1))) - 1 / 26) for k in m]
         check = at_most(f"Taylor at 1: degree {m[-1]} is nearer than degree {m[0]}", self.taylor[-1], self.taylor[0])
         yield printed(check, "A1")

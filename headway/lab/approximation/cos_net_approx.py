@@ -24,9 +24,8 @@ class CosNetApprox(Experiment):
 
         sup |σ_n f - f| <= ρ σ_n|t|(0) <= π ρ (½ + ln(n+1)) / (n+1)      f ρ-Lipschitz of period 2π; |t| attains the first
 
-    A function on [0, 1] is reflected at 0 to an even one of period 2, which is continuous: n + 1 cosines cos kπx
-    suffice, ρ becomes ρ/π, and for √x the same argument gives (8/3) / √(n+1). Partial sums without the factor overshoot
-    a step by 8.95 % of the jump (Gibbs), Fejér's means never do, since their kernel is positive.
+    A function on [0, 1] is reflected at 0 to an even one of period 2: n + 1 cosines cos kπx suffice, ρ becomes ρ/π, and √x has the bound
+    (8/3) / √(n+1). Partial sums overshoot a step by 8.95 % of the jump (Gibbs); Fejér's means never do, since their kernel is positive.
 
     Notes: A. Source: Fejér 1903, https://doi.org/10.1007/BF01447779; Zygmund 1959, Trigonometric Series, ch. III
     Assumes: f is continuous and periodic, or reflected to be so; f is Lipschitz for the rate.
@@ -50,8 +49,7 @@ class CosNetApprox(Experiment):
         yield headline(at_most("sup |σ_n f - f| against the bound", self.errors, self.bounds))
         yield at_most("|x - 0.3|: against the sharp bound σ_n|t|(0) / π", bend, np.array(sharpest) / np.pi)
         yield at_most("the sharp bound against π(½ + ln(n+1)) / (n+1)", sharpest, np.pi * law / (n + 1))
-        falls = {name: e[1:] / e[:-1] for name, e in self.errors.items()}
-        yield at_most("each error over the one before", falls, 1.0, kind="EXACT")
+        yield at_most("each error over the one before", {f: e[1:] / e[:-1] for f, e in self.errors.items()}, 1.0, kind="EXACT")
         yield slope("|x - 0.3|: error over ½ + ln(n+1), in n", n, bend / law, -1, 0.1)
         waves = [circle_net(CENTRE, k) for k in self.orders]
         units = [[f.c.size, g.c.size] for f, g in zip(nets[ROOT], waves, strict=True)]
@@ -66,11 +64,11 @@ class CosNetApprox(Experiment):
         yield at_most("step, Fejér's mean of order 63: certified maximum", high, 1.0)
 
     def control(self, rng: Generator) -> Checks:
-        check = at_most("step: maximum of the partial sum", 1 + 2 * self.over, 1.0)
-        yield because("partial sums have no positive kernel", check)
-        n, k, x = self.orders[-1], np.arange(1, self.orders[-1] + 1), 1e-9
-        mean = 0.5 - fejer(np.append(0.0, 1 / (np.pi * k)))[1:] @ np.sin(2 * np.pi * k * x)  # of x with period 1
-        check = at_most(f"x with period 1, n = {n}: error next to 0", mean - x, self.bounds[BEND.name][-1])
+        over = 1 + 2 * self.over
+        yield because("partial sums have no positive kernel", at_most("step: maximum of the partial sum", over, 1.0))
+        k = np.arange(1, self.orders[-1] + 1)
+        mean = 0.5 - fejer(np.append(0.0, 1 / (np.pi * k)))[1:] @ np.sin(2e-9 * np.pi * k)  # of x with period 1, at 1e-9
+        check = at_most(f"x with period 1, n = {k[-1]}: error next to 0", mean - 1e-9, self.bounds[BEND.name][-1])
         yield because("without reflection it jumps from 1 to 0", check)
 
     def plots(self) -> list[Panel]:
@@ -79,7 +77,6 @@ class CosNetApprox(Experiment):
         left = Panel("Fejér's mean never overshoots", "x", "value, n = 31").target(x, np.sign(np.sin(x)), "step")
         left.control(x, waves @ b, "partial sum").curve(x, waves @ fejer(b), "Fejér's mean")
         right = Panel("The means converge uniformly", "order n", "sup |σ_n f - f|", log="xy")
-        right.series(self.orders, self.errors)
-        for name, bound in self.bounds.items():
-            right.bound(self.orders, bound, f"bound, {name}")
+        for name, errors in self.errors.items():
+            right.series(self.orders, errors, name).bound(self.orders, self.bounds[name], f"bound, {name}")
         return [left, right]

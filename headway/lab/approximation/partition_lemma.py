@@ -51,8 +51,7 @@ class PartitionLemma(Experiment):
         _, error = worst_and_best(TERMS[:2], Boxes(np.zeros((1, 2)), np.full((1, 2), 3 * delta)))
         yield because("the sides are 3δ", at_most("mid-range α, d = 2: sup |g - h| against ε/2", error, 3.5 * delta))
         _, error = worst_and_best(STEP, uniform(1, delta))
-        check = at_most("mid-range α, d = 1: sup |g - h|, as if ε = 3δ", error, 1.5 * delta)
-        yield because("a step varies by 1 within any δ", check)
+        yield because("a step varies by 1 within any δ", at_most("mid-range α, d = 1, as if ε = 3δ", error, 1.5 * delta))
 
     def plots(self) -> list[Panel]:
         x = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 200] * 2, indexing="ij"), axis=-1)

@@ -18,8 +18,7 @@ class BarronCosSigmoid(Experiment):
     the steps by at most 2ε. The number of units depends on C and ε, not on ‖w‖. Near a step the sigmoid mixes two levels that are both
     within ε of h, so only the tails, Σ|a_i| σ(-κΔ/2) with steps of length Δ, are added: κ = (2/Δ) log(3C/ε) makes them at most ε.
 
-    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
-    https://mjt.cs.illinois.edu/dlt/
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory, ch. 3, https://mjt.cs.illinois.edu/dlt/
     Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; the unit is divided by ‖w‖.
     Also: Barron's theorem, step 3; cosine as sigmoids.
     """

@@ -50,8 +50,7 @@ class PieceCount(Experiment):
         self.saw = {}
         for tent in (TENT, TENT_ON_UNIT):
             saws = [teeth(p, tent) for p in range(1, self.p + 1)]
-            counted = [[product_bound(f.widths), pieces_by_slopes(f)] for f in saws]
-            self.saw[f"Δ^p, widths {tent.nodes}"] = np.array(counted).T
+            self.saw[tent.nodes] = np.array([[product_bound(f.widths), pieces_by_slopes(f)] for f in saws]).T
         bounds, pieces = np.hstack(list(self.saw.values()))
         yield at_most(f"pieces of sawtooth nets, ∏ (m_ℓ + 1), p <= {self.p}", pieces, bounds)
 
@@ -61,12 +60,10 @@ class PieceCount(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         plane = rng.normal(0, 10, (20000, 2)) @ rng.normal(size=(2, 3)) + rng.normal(size=3)
-        regions = len(np.unique(plane > 0, axis=0))
-        yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", regions, product_bound((3,))))
+        yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", len(np.unique(plane > 0, axis=0)), 4))
         tents = [compose(TENT, affine([[1.0]], [b])) for b in rng.normal(size=5)]
         pieces = pieces_by_slopes(add(*tents, coefficients=rng.normal(size=5).tolist()))
-        check = at_most("pieces of 5 tents in one layer, 5 + 1", pieces, product_bound((5,)))
-        yield because("a unit bends three times", check)
+        yield because("a unit bends three times", at_most("pieces of 5 tents in one layer, 5 + 1", pieces, 6))
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("pieces of Δ³ ∘ Δ³, a + b", pieces_by_slopes(teeth(6)), 2 * pieces_by_slopes(teeth(3)))
@@ -80,7 +77,7 @@ class PieceCount(Experiment):
         right = Panel("Random nets and sawtooth nets", "∏ (m + 1)", "linear pieces", log="xy")
         for L in range(1, self.layers + 1):
             right.points(self.bound[self.depths == L], self.pieces[self.depths == L], f"L = {L}", size=9)
-        for name, found in self.saw.items():
-            right.control(found[0], found[1], name)
+        for width, found in self.saw.items():
+            right.control(*found, f"Δ^p, widths {width}")
         ends = [2, max(found[0].max() for found in self.saw.values())]
         return [left, right.bound(ends, ends, "bound")]

@@ -53,8 +53,7 @@ class PoggioTree(Experiment):
             yield headline(rate) if n == max(self.leaves) else rate
         for n, errors in self.grid.items():
             yield slope(f"grid in {n} dimensions: error in parameters", (self.K + 1.0) ** n, errors, -2 / n, 0.2 / n)
-        small = {n: self.error[n] for n in same}
-        yield at_most("error of the tree, that of a grid with as many parameters", small, same)
+        yield at_most("error of the tree, that of a grid with as many parameters", {n: self.error[n] for n in same}, same)
         yield at_most("error of any node / (ε' + λ max(errors below))", nodes, 1.0, rounding=1e-9)
         sums = {n: sum(LIPSCHITZ**j for j in range(n.bit_length() - 1)) for n in self.leaves}
         proved = {n: SECOND / (8 * self.K**2) * total for n, total in sums.items()}
@@ -64,8 +63,7 @@ class PoggioTree(Experiment):
         b, y = rng.uniform(0.15, 0.65, self.points), rng.random((self.points // 4, 9))
         ridge = np.stack([1.3 - 2 * b, b], axis=1)  # the exact value is 0 there
         rough = [size(interpolate(tabulate(FOLDED.h, K), ridge)) for K in self.grids]
-        check = slope("|a + 2b - 1.3|/1.7: error in parameters", (self.K + 1) ** 2, rough, -1.0, 0.1)
-        yield because("it has one derivative", check)
+        yield because("it has one derivative", slope("|a + 2b - 1.3|/1.7: error", (self.K + 1) ** 2, rough, -1.0, 0.1))
         gaps = [size(ternary(y, K) - ternary(y)) for K in self.grids]
         check = slope("9 variables in a ternary tree, as if ε^(-9/2)", 4 * (self.K + 1.0) ** 3, gaps, -2 / 9, 0.05)
         yield because("a tree that is not binary is no generic function", vacuous(check, "B12"))
@@ -75,9 +73,8 @@ class PoggioTree(Experiment):
         right = Panel("Grids: slope -2/n", "parameters", "root mean square error", log="xy")
         for n in self.leaves:
             left.series(self.count[n], self.error[n], f"tree, n = {n}")
-        first = self.leaves[0]
-        ends = self.count[first][[0, -1]].astype(float)
-        left.bound(ends, 0.4 * self.error[first][0] * ends[0] / ends, "slope -1")
+        count, error = self.count[self.leaves[0]], self.error[self.leaves[0]]
+        left.bound(count, 0.4 * error[0] * count[0] / count, "slope -1")
         for n, errors in self.grid.items():
             right.series((self.K + 1.0) ** n, errors, f"grid, n = {n}")
             right.series(self.count[n], self.error[n], f"tree, n = {n}")

@@ -51,12 +51,11 @@ class Sawtooth(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         p, flat = self.p, random_net([1, 3 * self.p, 1], rng)
-        check = equal(f"pieces on [0, 1], p = {p}", pwl1d(teeth(p, low_tent(0.9))).pieces(0, 1), 2**p)
-        yield because("the tent is 0.9 high", check)
-        check = equal("the net of 2p units is Δ^p at 1.5, p = 1", float(TENT_ON_UNIT.at(1.5)), float(TENT.at(1.5)))
-        yield because("x is not in [0, 1], and p = 1", check)
-        check = at_least(f"pieces of {flat.nodes} units", pwl1d(flat).pieces(), 2**p, kind="EXACT")
-        yield because("they are in one layer", check)
+        low, beyond = pwl1d(teeth(p, low_tent(0.9))).pieces(0, 1), TENT_ON_UNIT.at(1.5)
+        yield because("the tent is 0.9 high", equal(f"pieces on [0, 1], p = {p}", low, 2**p))
+        yield because("x is not in [0, 1], and p = 1", equal("the net of 2p units is Δ^p at 1.5", beyond, TENT.at(1.5)))
+        one = at_least(f"pieces of {flat.nodes} units", pwl1d(flat).pieces(), 2**p, kind="EXACT")
+        yield because("they are in one layer", one)
 
     def plots(self) -> list[Panel]:
         left = Panel("The tent map, folded over itself", "x", "Δ^p, each from 0 to 1")

@@ -50,11 +50,9 @@ class YarotskyMonomial(Experiment):
     def control(self, rng: Generator) -> Checks:
         x, k = np.linspace(-1, 1, 401), self.k
         gap = np.max(np.abs(power_net(k, 4).at(1.5 * x) - (1.5 * x) ** k))
-        check = at_most(f"error of x^{k}, (k - 1)δ, m = 4", gap, (k - 1) * product_error(4, M))
-        yield because("|x| is up to 1.5", check)
+        yield because("|x| is up to 1.5", at_most(f"error of x^{k}, (k - 1)δ", gap, (k - 1) * product_error(4, M)))
         gap = np.max(np.abs(power_net(k, 4, bound=0.5).at(x) - x**k))
-        check = at_most(f"error of x^{k}, m = 4", gap, (k - 1) * product_error(4, 0.5))
-        yield because("factors are larger than M = ½", check)
+        yield because("factors are above M = ½", at_most(f"error of x^{k}", gap, (k - 1) * product_error(4, 0.5)))
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most(f"error of x^{self.k}, as if errors did not add up, δ", self.errors[-1], self.delta)

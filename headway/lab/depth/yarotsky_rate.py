@@ -54,8 +54,8 @@ class YarotskyRate(Experiment):
         yield equal("N = 1, m = 5: weights counted and built", np.array(counted), built)
 
     def control(self, rng: Generator) -> Checks:
-        log, name = np.log(1 / self.epsilon), "d = 1, n = 2: weights / ln(1/ε) from 10^-1 on"
-        check = slope(name, 1 / self.epsilon, self.weights[1, 2] / log, 0.5, 0.025)
+        log = np.log(1 / self.epsilon)
+        check = slope("d = 1, n = 2: weights / ln(1/ε) from 10^-1 on", 1 / self.epsilon, self.weights[1, 2] / log, 0.5, 0.025)
         yield because("ε is not small against the constants", check)
         # every one of the (N + 1)^d terms errs at every place, not 2^d of them: each may err by that much less
         nets = {e: TaylorNet.reaching(4, 2, e) for e in self.epsilon.tolist()}
