@@ -40,8 +40,7 @@ class CosNetApprox(Experiment):
         return [(self.jump % 2 == 1, "`jump` must be odd")]
 
     def measure(self, rng: Generator) -> Checks:
-        n, sharpest = np.array(self.orders), [sharp(k) for k in self.orders]
-        law = 0.5 + np.log(n + 1)
+        n, sharpest, law = np.array(self.orders), [sharp(k) for k in self.orders], 0.5 + np.log1p(self.orders)
         nets = {f: [cosine_net(fejer(a(k))) for k in self.orders] for f, a in COEFFICIENTS.items()}
         self.errors = {f.name: np.array([sup_error(f, net) for net in made]) for f, made in nets.items()}
         self.bounds = {BEND.name: law / (n + 1), ROOT.name: 8 / 3 / np.sqrt(n + 1)}

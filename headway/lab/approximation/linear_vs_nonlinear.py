@@ -1,10 +1,11 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, slope
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, mean_is, np, param, slope
 from headway.lab.tools.features import (
     cosines, gaussian_draws, learnt_cosine, matching_pursuit, no_space_is_better, residuals, wave, worst_cosine,
 )
+from headway.lab.tools.gaussians import barron_constant
 
 M = np.array([20, 40, 80, 160, 320, 640])  # dimensions of fixed spaces, and units of the Gaussian
-WIDE = 10  # dimension of the Gaussian
+NORM, SPREAD, WIDE = 10.0, 5.0, 10  # ‖w*‖ of the target, deviation of random frequencies, dimension of the Gaussian
 
 
 class LinearVsNonlinear(Experiment):
@@ -24,8 +25,6 @@ class LinearVsNonlinear(Experiment):
     """
 
     dimensions = param((1, 2, 5, 10), "the dimensions d, the last from 5 on", least=1, most=12, small=(1, 2, 10))
-    norm = param(10.0, "‖w*‖ of the target cos<w*, x>", least=8.0, most=12.0)
-    spread = param(5.0, "standard deviation of the random frequencies", least=4.0, most=6.0)
     features = param(200, "size M of the largest random-feature space", least=150, most=400)
     candidates = param(2000, "features that the greedy method chooses from", least=400, most=4000, small=400)
     chosen = param(60, "how many it chooses", least=20, most=100, small=30)
@@ -41,15 +40,14 @@ class LinearVsNonlinear(Experiment):
         self.widths = {d: np.array([no_space_is_better(d, int(m)) for m in M]) for d in (1, 2, 3)}
         for d, width in self.widths.items():
             yield slope(f"no fixed space is better, d = {d}: bound in M", M, width, -1 / d, 0.1)
-        found = {m: worst_cosine(m, self.spread, rng) for m in (10, 20)}
-        bounds = [no_space_is_better(2, m) for m in found]
+        found, bounds = [worst_cosine(m, SPREAD, rng) for m in (10, 20)], [no_space_is_better(2, m) for m in (10, 20)]
         yield at_least("d = 2: worst error of 10 and 20 random cosines, that bound", found, bounds)
 
     def sample(self, rng: Generator) -> Checks:
         random, best, learnt = {}, {}, {}
         for d in self.dimensions:
-            x, w, y = wave(d, self.norm, self.points, rng)
-            columns = cosines(x, max(self.candidates, self.features), self.spread, rng)
+            x, w, y = wave(d, NORM, self.points, rng)
+            columns = cosines(x, max(self.candidates, self.features), SPREAD, rng)
             learnt[f"d = {d}"] = learnt_cosine(w, x, rng) / y.var()
             random[d] = residuals(columns[:, : self.features], y) / y.var()
             best[d] = matching_pursuit(columns, y, self.chosen) / y.var()
@@ -61,17 +59,16 @@ class LinearVsNonlinear(Experiment):
         yield at_least("random cosines: rise of the error with d", rising, 0.0, kind="STAT")
         greedy = {k: best[k][-1] / random[k][self.chosen - 1] for k in best if k > 1}  # on the line both reach rounding
         yield at_most(f"greedy over random choice of {self.chosen}, by d", greedy, 1.0, kind="STAT")
-        errors, exact = gaussian_draws(rng.normal(size=(100, WIDE)) / math.sqrt(WIDE), M, 40, rng)
+        errors, exact = gaussian_draws(rng.normal(size=(100, WIDE)) / WIDE**0.5, M, 40, rng)
         self.adapted = errors.mean(axis=1)
         yield mean_is(f"Gaussian, d = {WIDE}: M times the error of M units", errors * M[:, None], exact)
 
     def control(self, rng: Generator) -> Checks:
-        d = self.dimensions[-1]
-        x, _, y = wave(d, self.norm, self.points, rng)
-        told = residuals(np.append(y[:, None], cosines(x, 9, self.spread, rng), axis=1), y)[-1] / y.var()
-        yield because("the space was chosen after the target", at_least(f"ten features, d = {d}", told, 0.5))
-        x, _, y = wave(1, self.norm, self.points, rng)
-        share = residuals(cosines(x, self.features, self.spread, rng), y)[-1] / y.var()
+        x, _, y = wave(self.dimensions[-1], NORM, self.points, rng)
+        told = residuals(np.append(y[:, None], cosines(x, 9, SPREAD, rng), axis=1), y)[-1] / y.var()
+        yield because("the space was chosen after the target", at_least("ten features", told, 0.5))
+        x, _, y = wave(1, NORM, self.points, rng)
+        share = residuals(cosines(x, self.features, SPREAD, rng), y)[-1] / y.var()
         yield because("d = 1: all directions are the same", at_least(f"{self.features} random cosines", share, 0.5))
 
     def plots(self) -> list[Panel]:
@@ -84,5 +81,4 @@ class LinearVsNonlinear(Experiment):
         left.points([1], [1e-8], "one adapted unit: below 1e-12", size=60)
         right = Panel("Adapted units do not feel d (C = 1)", "units or dimension M", "squared error", log="xy")
         right.series(M, {f"any space, d = {d}": width**2 for d, width in self.widths.items()})
-        C = math.sqrt(2) * math.gamma((WIDE + 1) / 2) / math.gamma(WIDE / 2)  # Barron's constant of the Gaussian
-        return [left, right.series(M, self.adapted / C**2, f"adapted, d = {WIDE}")]
+        return [left, right.series(M, self.adapted / barron_constant(WIDE) ** 2, f"adapted, d = {WIDE}")]

@@ -29,9 +29,9 @@ class StoneWeierstrassClosure(Experiment):
     tanh units only simple poles, and likewise for sigmoids; their density needs another proof (Leshno).
 
     Notes: A. Source: Stone 1948, The Generalized Weierstrass Approximation Theorem; Pinkus 1999, https://doi.org/10.1017/S0962492900002919
-    Assumes: a compact set; continuous units; no common zero; points are separated; closed under multiplication.
-    Deviates: density cannot be measured: best fits (at 201 points) come near with all hypotheses and stay away without one of them.
-    Also: Stone-Weierstrass; cosine nets are an algebra; closure under multiplication.
+    Assumes: a compact set; continuous units; no common zero; points are separated; closed under multiplication. Deviates: density cannot be
+    measured: best fits (at 201 points) come near with all hypotheses and stay away without one of them. Also: Stone-Weierstrass; cosine
+    nets are an algebra; closure under multiplication.
     """
 
     units = param((1, 3, 8), "of the nets that are multiplied", least=1, most=40, small=(1, 3))
@@ -50,8 +50,8 @@ class StoneWeierstrassClosure(Experiment):
         yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", sizes, np.repeat([2, 1], len(sizes) // 2))
         x, y = rng.uniform(-1, 1, (2, self.points, self.dimensions))
         w = (y - x) * np.pi / np.sum((y - x) ** 2, axis=1, keepdims=True)
-        apart = [np.cos(np.sum(w * (p - x), axis=1)) for p in (x, y)]
-        yield close("separation: a cosine that is 1 at x and -1 at x'", apart, [[1.0] * len(x), [-1.0] * len(x)], 1e-9)
+        apart = np.cos(np.sum(w * (y - x), axis=1))
+        yield close("separation: cos<w, · - x>, which is 1 at x, is -1 at x'", apart, -1.0, 1e-9)
         self.spans = np.array([2, 4, 8, *range(12, N + 1, 4)])
         self.errors = {n: np.array([minimax(waves(m, T), f(T))[0] for m in self.spans]) for n, f in TARGETS.items()}
         last, x = {name: errors[-1] for name, errors in self.errors.items()}, T[:, None]
@@ -64,16 +64,13 @@ class StoneWeierstrassClosure(Experiment):
         second = [1, -2, 1] @ np.maximum(near, 0) ** 2 / (2 * s * s)
         yield close(f"(x_+)²: second differences on {N + 1} intervals over 2s²", second, 1.0, 1e-9)
         nets = [random_net([1, N, 1], rng).at(near) for _ in range(20)]
-        kinks = [np.sum(np.abs(net[0] - 2 * net[1] + net[2]) > 1e-12) for net in nets]
+        kinks = [np.sum(np.abs([1, -2, 1] @ values) > 1e-12) for values in nets]
         yield at_most(f"nets of {N} ReLUs: of {N + 1} intervals, those that bend", kinks, N, kind="EXACT")
-        poles, simple = [], []
-        for unit, pole in ((np.tanh, 0.5j * np.pi), (sigmoid, 1j * np.pi)):
-            near, net = np.array([[pole - 1j * e]]), random_units(unit, N, 1, rng)
+        for name, unit, pole in (("tanh", np.tanh, 0.5j * np.pi), ("sigmoid", sigmoid, 1j * np.pi)):
+            at, net = np.array([[pole - 1j * e]]), random_units(unit, N, 1, rng)
             net.w[:3], net.b[:3] = 1.0, 0.0  # three units with a pole at the very place
-            poles.append(abs(e * e * unit(near[0, 0]) ** 2))
-            simple.append(np.abs(e * e * net(near)))
-        yield close("tanh², sigmoid²: size times distance² from the pole", poles, 1.0, 1e-8)
-        yield at_most(f"the same of {N} units with three poles there", simple, 1e-4, kind="EXACT")
+            yield close(f"{name}²: size times distance² from the pole", np.abs(e * e * unit(at) ** 2), 1.0, 1e-8)
+            yield at_most(f"the same of {N} units {name}, three poles there", np.abs(e * e * net(at)), 1e-4, kind="EXACT")
         self.pair = [random_units(np.cos, 3, 1, rng) for _ in range(2)]
 
     def control(self, rng: Generator) -> Checks:

@@ -5,8 +5,7 @@ from headway.lab.tools.hopfield import biased, patterns
 
 def marks(n: int) -> dict[str, int]:
     """Numbers s of patterns: those for all, the printed one, and those for most."""
-    found = {"all": n / (4 * math.log(n)), "printed": n / (2 * math.log2(n)), "most": n / (2 * math.log(n))}
-    return {name: int(s) for name, s in found.items()}
+    return {name: int(n / c / math.log(n)) for name, c in {"all": 4, "printed": 2 / math.log(2), "most": 2}.items()}
 
 
 class HopfieldCapacityLog(Experiment):
@@ -48,19 +47,19 @@ class HopfieldCapacityLog(Experiment):
             if n * s * miss < 0.5:  # where misses are rare; less the step of a count
                 off[n, s] = (abs(every[n, s] - q) - 1 / self.nets) / math.sqrt(q * (1 - q)) * root
             self.found.setdefault((n, s), []).append((share[n, s], every[n, s]))
-        most = {n: share[n, marks(n)["most"]] for n in self.sizes}
-        yield headline(at_least("patterns fixed at n/(2 ln n), by n", most, 0.85, kind="STAT"))
-        whole = {n: every[n, marks(n)["all"]] for n in self.sizes}
+        most, whole = {n: marks(n)["most"] for n in self.sizes}, {n: every[n, marks(n)["all"]] for n in self.sizes}
+        fixed_at = {n: share[n, s] for n, s in most.items()}
+        yield headline(at_least("patterns fixed at n/(2 ln n), by n", fixed_at, 0.85, kind="STAT"))
         yield headline(at_least("nets with all fixed at n/(4 ln n), by n", whole, 0.9, kind="STAT"))
-        if (n := max(self.sizes)) >= 1024:
-            yield at_most("nets with all fixed at n/(2 ln n), largest n", every[n, marks(n)["most"]], 0.5, kind="STAT")
+        if n >= 1024:
+            yield at_most("nets with all fixed at n/(2 ln n), largest n", every[n, most[n]], 0.5, kind="STAT")
         yield at_least("patterns fixed, against 1 - np, by (n, s)", share, least, kind="STAT")
         yield at_most("nets with all fixed off (1-p)^{ns}, in standard errors", off, 4, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        n, large, s = max(self.sizes), 10**8, marks(10**8)["printed"]
+        n, large, s = self.sizes[-1], 10**8, marks(10**8)["printed"]
         most, few = marks(n)["most"], marks(n)["all"]
-        share = np.mean([pair[0] for pair in self.found[n, most]])
+        share = np.mean(self.found[n, most], axis=0)[0]
         yield printed(at_most(f"above n/(2 log₂ n), s = {most}: fixed patterns are not most", share, 0.85), "C5")
         every = math.exp(-large * s * float(bit_error(s / large)))
         yield printed(at_least("n/(2 log₂ n) keeps all, n = 10⁸: P(all fixed) by the formula", every, 0.9), "C5")

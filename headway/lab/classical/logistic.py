@@ -1,6 +1,5 @@
 from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, linear_slope, monotone, np,
-    param,
+    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, linear_slope, monotone, np, param,
 )
 from headway.lab.tools.differences import differences
 from headway.lab.tools.logistic import descend, gradient, hessian, loss, offsets, plane
@@ -20,24 +19,21 @@ class Logistic(Experiment):
 
     Notes: C. Source: Soudry, Hoffer, Nacson, Gunasekar, Srebro 2018, https://arxiv.org/abs/1710.10345
     Assumes: labels are 0 or 1; for the direction: separable data, no bias, gradient descent with step at most 1/L.
-    Deviates: in place of an angle that is small after so many steps (which depends on the set), the limit w̃ is asserted.
-    Also: logistic regression; implicit bias of gradient descent on separable data.
+    Deviates: in place of a small angle after so many steps, the limit w̃ is asserted. Also: logistic regression; implicit bias of
+    gradient descent on separable data.
     """
 
     cost = "M"
-    d = param(5, "features, for gradient and Hessian", least=2, most=20)
-    s = param(40, "samples, for gradient and Hessian", least=20, most=500)
+    d = param(5, "features of 8d samples, for gradient and Hessian", least=2, most=20)
     points = param(20, "of each separable set in the plane", least=4, most=30)
     sets = param(3, "separable sets that gradient descent runs on at once", least=1, most=8, small=2)
     gamma = param(0.4, "their margin γ", least=0.2, most=1.0)
     steps = param(50_000, "of gradient descent", least=10_000, most=1_000_000, small=10_000)
 
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.s >= 8 * self.d, "s must be at least eight times d, or the samples may be separable")]
-
     def measure(self, rng: Generator) -> Checks:
-        self.X, y = X, y = rng.normal(size=(self.d, self.s)), rng.integers(0, 2, self.s).astype(float)
-        points, most = rng.normal(size=(10, self.d)), X @ X.T / (4 * self.s)
+        s = 8 * self.d  # so many that no plane separates them
+        self.X, y = X, y = rng.normal(size=(self.d, s)), rng.integers(0, 2, s).astype(float)
+        points, most = rng.normal(size=(10, self.d)), X @ X.T / (4 * s)
         numeric = [differences(lambda v: loss(X, y, v), w) for w in points]
         yield close("gradient, by differences", [gradient(X, y, w) for w in points], numeric, 1e-7)
         numeric = [differences(lambda v: gradient(X, y, v), w) for w in points]
@@ -45,7 +41,7 @@ class Logistic(Experiment):
         found = np.array([hessian(X, scale * w) for scale in (0.01, 0.1, 1, 5) for w in points])
         least = {"Hessian": np.linalg.eigvalsh(found)[:, 0], "XXᵀ/4s - Hessian": np.linalg.eigvalsh(most - found)[:, 0]}
         yield at_least("least eigenvalue of the Hessian and of XXᵀ/4s - Hessian", least, 0)
-        model, one = LogisticRegression().fit(X.T, y), np.vstack([X, np.ones(self.s)])
+        model, one = LogisticRegression().fit(X.T, y), np.vstack([X, np.ones(s)])
         there = gradient(one, y, np.append(model.coef_, model.intercept_))
         yield close("gradient at the weights of `logistic-regression`", there, 0.0, 1e-7)
         self.z = z = np.stack([plane(self.points, self.gamma, rng) for _ in range(self.sets)])
@@ -64,15 +60,15 @@ class Logistic(Experiment):
         yield linear_slope("γ |w_t| in log t", log_t[late], (self.norms * self.gamma).mean(axis=1)[late], 1, 0.2)
 
     def control(self, rng: Generator) -> Checks:
-        z, marks = self.z[0].copy(), self.marks[self.marks >= self.steps / 10]
-        z[: self.points // 4 + 1] *= -1
-        self.bounded = np.linalg.norm(descend(z[None], marks), axis=2)[:, 0] * self.gamma
+        z, marks = self.z[:1].copy(), self.marks[self.marks >= self.steps / 10]
+        z[0, : self.points // 4 + 1] *= -1
+        self.bounded = np.linalg.norm(descend(z, marks), axis=2)[:, 0] * self.gamma
         slow = linear_slope("γ |w_t| in log t", np.log(marks), self.bounded, 1, 0.2)
         yield because("a quarter of the labels is wrong", slow)
 
     def resolution(self, rng: Generator) -> Checks:
         top, found = (np.linalg.eigvalsh(m)[-1] for m in (self.X @ self.X.T, hessian(self.X, np.zeros(self.d))))
-        yield at_most("Hessian at 0 against λ_max(XXᵀ)/5s", found, top / (5 * self.s))
+        yield at_most("Hessian at 0 against λ_max(XXᵀ)/5s", found, top / (5 * self.X.shape[1]))
         yield at_most("|w_t - ŵ log t| / |w_t|, without w̃", np.linalg.norm(self.limit, axis=1) / self.norms[-1], 0.03)
 
     def plots(self) -> list[Panel]:

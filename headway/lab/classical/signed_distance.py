@@ -50,8 +50,7 @@ class SignedDistance(Experiment):
         gamma = margin(w, b, x, np.ones(n))
         yield because("c = -1 is not positive", close("γ scaled by -1", margin(-w, -b, x, np.ones(n)), gamma, 1e-12))
         flat = np.abs(score(w, b, x)) / np.abs(w).max(axis=1)
-        row = close("|γ| as the distance", np.abs(gamma), flat, 1e-12)
-        yield because("the distance is Σ|x_i - p_i|, not Euclidean", row)
+        yield because("the distance is Σ|x_i - p_i|", close("|γ| as the distance", np.abs(gamma), flat, 1e-12))
 
     def plots(self) -> list[Panel]:
         w, b, x = np.tile([1.2, 1.6], (6, 1)), np.full(6, -1.0), PICTURE  # ‖w‖ = 2, offset ½
@@ -60,8 +59,7 @@ class SignedDistance(Experiment):
         for point, foot, value in zip(x, projected(w, b, x), gamma, strict=True):
             left.target(*np.array([point, foot]).T)
             left.note(point[0] + 0.08, point[1] + (0.08 if value > 0 else -0.25), f"{value:+.2f}")
-        for name, shown in (("γ > 0", x[gamma > 0]), ("γ < 0", x[gamma < 0])):
-            left.points(shown[:, 0], shown[:, 1], name, size=30)
+        left.points(*x[gamma > 0].T, "γ > 0", size=30).points(*x[gamma < 0].T, "γ < 0", size=30)
         right = Panel("Scaling changes the score, not γ", "factor c of (w, b)", "value where γ = +0.88")
         right.curve([-2, 2], [-4 * gamma[2], 4 * gamma[2]], "score wᵀx + b").curve([0.05, 2], [gamma[2]] * 2, "γ")
         right.control([-2, -0.05], [-gamma[2]] * 2, "γ, c < 0")

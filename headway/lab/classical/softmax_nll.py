@@ -1,5 +1,7 @@
+from functools import partial
+
 import torch
-from scipy.special import entr
+from scipy import special
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param
 from headway.lab.tools.differences import complex_step
@@ -7,10 +9,7 @@ from headway.lab.tools.markov_chain import conditional, cross_entropy, divergenc
 from headway.layers.cross_entropy import linear_cross_entropy
 
 
-def softmax(z: np.ndarray) -> np.ndarray:
-    """exp z_i / Σ_j exp z_j along the last axis; also of complex numbers."""
-    e = np.exp(z - z.real.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+softmax = partial(special.softmax, axis=-1)
 
 
 class SoftmaxNll(Experiment):
@@ -24,10 +23,10 @@ class SoftmaxNll(Experiment):
 
     and the product of the q(x_t | x_{<t}) sums to one over all sequences. A chain of order 2 reaches its entropy with two of context.
 
-    Notes: C, D, E. Source: Cover, Thomas 2006, Elements of Information Theory, ch. 2 and 4; Bridle 1990, https://doi.org/10.1007/978-3-642-76153-9_28
+    Notes: C, D, E. Source: Cover, Thomas 2006, Elements of Information Theory; Bridle 1990, https://doi.org/10.1007/978-3-642-76153-9_28
     Assumes: every token has positive probability; the chain is stationary, of order 2; a model sees the past only.
-    Deviates: counted models have ½ added to each count, since pure frequencies lose ∞ where a rare token was never seen.
-    Also: softmax cross-entropy; next-token loss; negative log-likelihood.
+    Deviates: ½ is added to each count, or a token that was never seen costs ∞. Also: softmax cross-entropy; next-token loss;
+    negative log-likelihood.
     """
 
     K = param(8, "tokens of the alphabet", least=3, most=10, small=4)
@@ -42,8 +41,8 @@ class SoftmaxNll(Experiment):
         J = np.einsum("bi,ij->bij", p, np.eye(K)) - p[:, :, None] * p[:, None, :]
         yield close("Jacobian diag(p) - ppᵀ, by a complex step", complex_step(softmax, z), J, 1e-12)
         yield equal("its positive eigenvalues, K - 1", np.sum(np.linalg.eigvalsh(J) > 1e-12, axis=1), K - 1)
-        given = torch.from_numpy(z).requires_grad_()
-        total, _ = linear_cross_entropy(given, torch.eye(K, dtype=torch.float64), torch.from_numpy(y))
+        given, one = torch.from_numpy(z).requires_grad_(), torch.eye(K, dtype=torch.float64)
+        total, _ = linear_cross_entropy(given, one, torch.from_numpy(y))
         yield close("the project's loss against Σ -log p_y", total.item(), -np.log(p)[target > 0].sum(), 1e-12)
         yield close("its gradient against p - e_y", torch.autograd.grad(total, given)[0], p - target, 1e-12)
         cold = softmax(z * 50 / np.diff(np.sort(z, axis=1)[:, -2:]))  # T is a fiftieth of the lead of the largest
@@ -51,7 +50,7 @@ class SoftmaxNll(Experiment):
         yield close("T → 0: argmax; T → ∞: uniform", [cold, softmax(z / 1e14)], ends, 1e-12)
         table = softmax(rng.normal(size=(K, K, K)))
         self.laws = laws = windows(table)
-        self.floor = np.diff([float(entr(law).sum()) for law in laws], prepend=0.0)  # given 0, 1, 2, … tokens
+        self.floor = np.diff([special.entr(law).sum() for law in laws], prepend=0.0)  # given 0, 1, 2, … tokens
         same = [*self.floor[3:], cross_entropy(laws[2], table)]
         yield close("entropy given 3 and 4 tokens, and loss of the true model", same, self.floor[2])
         x, self.trained, gaps, divergences = sequences(table, laws[1], self.chains, 102, rng), [], [], []

@@ -20,7 +20,7 @@ class ThresholdFunctionCount(Experiment):
 
     Units with all weights ±1 compute only 2 + n 2^n: 4, 10, 26, 66. At n = 2 the missing functions are XOR and XNOR. Cover's count for 2^n
     points in dimension n + 1 is 4, 14, 128, 3882: attained for n <= 2 only, since corners of a cube are not in general position. One
-    function of each symmetry class is tried; for n = 5 all functions of integer weights up to 5, a lower bound that is the published number.
+    function of each symmetry class is tried; for n = 5 all functions of integer weights up to 5, a lower bound equal to the known number.
 
     Notes: C, E. Source: Muroga 1971, Threshold Logic and Its Applications; https://oeis.org/A000609
     Assumes: real weights and a threshold; a function of the n inputs 0 or 1 alone.

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param, share_is, within,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, within
 from headway.lab.tools.bits import codes, cube
 from headway.lab.tools.dichotomies import cone_share, consistent, cover, sphere
 from headway.lab.tools.perceptron import XOR
@@ -39,7 +37,7 @@ class VersionSpace(Experiment):
         shares = np.array([cone_share(z, v) for z, v in some])
         yield close("the shares of all V(S) add to 1", shares.sum(), 1.0)
         miss = (1 - shares) ** self.directions  # the chance that no direction falls into V(S)
-        self.missed = int(np.sum(possible & ~realised)), float(miss.sum()), math.sqrt(float(np.sum(miss * (1 - miss))))
+        self.missed = np.sum(possible & ~realised), miss.sum(), np.sum(miss * (1 - miss)) ** 0.5
         self.xor = np.array([np.sum(consistent(w, XOR[:k])) for k in range(1, 5)])
         yield equal("XOR: directions left after all four points", self.xor[-1], 0)
         yield equal("XOR: a linear program finds one", feasible(XOR, np.ones(4)) is not None, False)
@@ -58,7 +56,7 @@ class VersionSpace(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         lifted = np.column_stack([XOR, [0, 1, 0, 0]])  # y = +1 at (1, 1)
-        left = int(consistent(sphere(self.directions, 4, rng), lifted).sum())
+        left = consistent(sphere(self.directions, 4, rng), lifted).sum()
         yield because("x₁x₂ is seen as well", equal("XOR: directions left after all four points", left, 0))
         x = np.column_stack([np.ones(3), rng.uniform(-0.3, 0.3, (3, 2))])  # so close that V(S) takes 0.3 or more, …
         other = x * [[-1], [1], [1]]  # … which leaves less than 0.2 for all other labels
