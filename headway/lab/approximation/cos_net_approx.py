@@ -63,8 +63,7 @@ class CosNetApprox(Experiment):
         yield at_most("step, Fejér's mean of order 63: certified maximum", high, 1.0)
 
     def control(self, rng: Generator) -> Checks:
-        over = 1 + 2 * self.over
-        yield because("partial sums have no positive kernel", at_most("step: maximum of the partial sum", over, 1.0))
+        yield because("its kernel is not positive", at_most("step: maximum of the partial sum", 1 + 2 * self.over, 1.0))
         k = np.arange(1, self.orders[-1] + 1)
         mean = 0.5 - fejer(np.append(0.0, 1 / (np.pi * k)))[1:] @ np.sin(2e-9 * np.pi * k)  # of x with period 1, at 1e-9
         check = at_most(f"x with period 1, n = {k[-1]}: error next to 0", mean - 1e-9, self.bounds[BEND.name][-1])

@@ -27,13 +27,11 @@ class DeepNarrow(Experiment):
     points = param(10000, "random points of the cube", least=100, most=100_000, small=1000)
     nets = param(200, "random nets of width 1", least=50, most=2000, small=50)
 
-    def planes_in(self, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-        return rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes)
-
     def measure(self, rng: Generator) -> Checks:
         gaps, both, widths = [], [], []
         for d in self.dimensions:
-            x, planes = rng.random((self.points, d)), [self.planes_in(d, rng) for _ in range(2)]
+            x, n = rng.random((self.points, d)), self.planes
+            planes = [(rng.normal(size=(n, d)), rng.normal(0, 0.5, n)) for _ in range(2)]
             f, g = (maximum(a, b) for a, b in planes)
             exact = [np.max(x @ a.T + b, axis=1) for a, b in planes]
             gaps.append(np.max(np.abs(f(x)[:, 0] - exact[0])))
@@ -43,14 +41,14 @@ class DeepNarrow(Experiment):
         yield equal(f"depth {self.planes}: each of {self.planes - 1} widths minus d is 1", widths, 1)
         yield equal("hidden layers are one fewer than planes", [len(w) for w in widths], self.planes - 1)
         yield close("difference of two maxima, not convex", both, 0.0)
-        self.depths, self.errors, inside, law = {}, {}, {}, []
+        self.depths, self.errors, inside, over = {}, {}, {}, []
         for d, sizes in SIZES.items():
             nets, corners = [tangents(d, m) for m in sizes], [lattice(d, np.arange(m + 1) / m) for m in sizes]
             self.depths[d] = np.array([net.depth for net in nets])
             self.errors[d] = [tangent_error(net, x) for net, x in zip(nets, corners, strict=True)]
             inside[f"d = {d}"] = tangent_error(nets[-1], rng.random((500, d))) / self.errors[d][-1]
-            law += [d / (4 * m**2) for m in sizes]
-        yield close("‖x‖² by tangents: error at the corners is d/(4m²)", sum(self.errors.values(), []), law)
+            over += [e * 4 * m**2 / d for e, m in zip(self.errors[d], sizes, strict=True)]
+        yield close("‖x‖² by tangents: error at the corners over d/(4m²)", over, 1.0)
         yield at_most("at 500 random points, over that at the corners", inside, 1.0)
         functions = [pwl1d(random_net([1, *[1] * int(rng.integers(1, 9)), 1], rng)) for _ in range(self.nets)]
         rises = [np.append(np.diff(f.values), [f.left, f.right]) for f in functions]
@@ -60,8 +58,8 @@ class DeepNarrow(Experiment):
         self.monotone = [f for f in functions if np.ptp(f(THREE)) > 0.1][:3]
 
     def control(self, rng: Generator) -> Checks:
-        d = self.dimensions[-1]
-        (a, b), x = self.planes_in(d, rng), rng.uniform(-1, 1, (1000, d))
+        d, n = self.dimensions[-1], self.planes
+        a, b, x = rng.normal(size=(n, d)), rng.normal(0, 0.5, n), rng.uniform(-1, 1, (1000, d))
         check = close(f"net and maximum on [-1, 1]^{d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
         yield because("x may be negative, and relu(x) is not x", check)
         away = np.max(np.abs(hinges([0, 0.5], [-1, 2], shift=0.5).at(THREE) - [0.5, 0, 0.5]))

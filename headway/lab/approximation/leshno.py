@@ -47,7 +47,7 @@ class Leshno(Experiment):
         return rng.normal(0, self.scale, (count, n)), rng.uniform(-self.scale, self.scale, count)
 
     def sample(self, rng: Generator) -> Checks:
-        ranks, growth, flat, other, M = [], {}, {}, {}, self.sizes[-1]
+        ranks, growth, shares, M = [], {}, {}, self.sizes[-1]
         for n in (1, 2):
             x, units = rng.uniform(-1, 1, (self.points, n)), self.weights(self.units, n, rng)
             ranks += [rank(unit_columns(phi, x, *units)) for phi in POLYNOMIALS.values()]
@@ -58,16 +58,16 @@ class Leshno(Experiment):
         yield at_least("the others: rank of 12 over that of 4 units, of all over 12", growth, 1, kind="STAT")
         units = self.weights(M, 1, rng)
         for (t, g), (name, phi) in product(TARGETS.items(), (POLYNOMIALS | OTHERS).items()):
-            columns = unit_columns(phi, X[:, None], *units)
-            found = np.sqrt([residual(columns[:, :m], g(X), 1e-11) for m in self.sizes])
+            found = np.sqrt([residual(unit_columns(phi, X[:, None], *units)[:, :m], g(X), 1e-11) for m in self.sizes])
             best = residual(np.vander(X, 3 if name == "z²" else 4), g(X)) ** 0.5  # the best parabola, or cubic
             self.fits.setdefault((t, name), []).append(found)
-            (flat if name in POLYNOMIALS else other)[f"{t} by {name}"] = found / best
-        last = {name: found[-1] for name, found in other.items()}
+            shares[t, name] = found / best
+        last = {f"{t} by {name}": share[-1] for (t, name), share in shares.items() if name in OTHERS}
         yield headline(at_most(f"{M} other units: residual over that of the best cubic", last, 0.25, kind="STAT"))
-        falls = {name: found[-1] / found[0] for name, found in other.items()}
+        falls = {f"{t} by {name}": share[-1] / share[0] for (t, name), share in shares.items() if name in OTHERS}
         yield at_most(f"the same over that of {self.sizes[0]} units", falls, 0.5, kind="STAT")
-        yield close("z², z³: residual over that of the best polynomial", [*flat.values()], 1.0, 1e-7)
+        flat = [share for (_, name), share in shares.items() if name in POLYNOMIALS]
+        yield close("z², z³: residual over that of the best polynomial", flat, 1.0, 1e-7)
 
     def control(self, rng: Generator) -> Checks:
         fits, M = self.fits["|x|", "z²"][0], self.sizes[-1]

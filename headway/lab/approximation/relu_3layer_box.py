@@ -11,14 +11,13 @@ PUBLISHED = {5: 0.158, 10: 0.086, 20: 0.050}  # L1 error for d = 2, γ/h = 0.01,
 class Relu3LayerBox(Experiment):
     """A ReLU net with two hidden layers and N(4d + 1) units approximates a continuous function on [0, 1]^d on average.
 
-    Let |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, and N = ⌈1/δ⌉^d boxes ×[a_j, b_j] of side h, α_i = g at
-    the middle, ramps of width γ:
+    Let |g(x) - g(x')| <= ε where max_j |x_j - x'_j| <= δ; N = ⌈1/δ⌉^d boxes ×[a_j, b_j] of side h, α_i = g at the middle, ramps of width γ:
 
         q_j(z) = relu((z-a_j+γ)/γ) - relu((z-a_j)/γ) - relu((z-b_j)/γ) + relu((z-b_j-γ)/γ)
         f(x) = Σ_i α_i relu(Σ_j q_j(x_j) - (d-1)),      ∫ |f - g| <= ε + max|g| N ((h+2γ)^d - h^d),
 
-    which is 2ε for γ small enough: ε from the boxes, ε from the ramps. With a shared first layer there are N + 4dn units,
-    n = 1/h. The supremum does not fall: near a face two boxes add up. Here g is that of `partition-lemma`.
+    which is 2ε for γ small enough. With a shared first layer there are N + 4dn units, n = 1/h. The supremum does not fall: near a face two
+    boxes add up. Here g is that of `partition-lemma`.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
     Assumes: g has the modulus of continuity ε at δ, it need not be Lipschitz; the error is an average over [0, 1]^d; γ <= h/2.

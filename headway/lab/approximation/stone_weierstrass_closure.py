@@ -50,8 +50,7 @@ class StoneWeierstrassClosure(Experiment):
         yield equal("its units are 2 m₁m₂ cosines or m₁m₂ exponentials", sizes, np.repeat([2, 1], len(sizes) // 2))
         x, y = rng.uniform(-1, 1, (2, self.points, self.dimensions))
         w = (y - x) * np.pi / np.sum((y - x) ** 2, axis=1, keepdims=True)
-        apart = np.cos(np.sum(w * (y - x), axis=1))
-        yield close("separation: cos<w, · - x>, which is 1 at x, is -1 at x'", apart, -1.0, 1e-9)
+        yield close("separation: cos<w, · - x> is 1 at x, -1 at x'", np.cos(np.sum(w * (y - x), axis=1)), -1.0, 1e-9)
         self.spans = np.array([2, 4, 8, *range(12, N + 1, 4)])
         self.errors = {n: np.array([minimax(waves(m, T), f(T))[0] for m in self.spans]) for n, f in TARGETS.items()}
         last, x = {name: errors[-1] for name, errors in self.errors.items()}, T[:, None]

@@ -46,8 +46,7 @@ class Threshold1D(Experiment):
         few = int(self.half[-1]) - 1
         error = staircase(g, few, 0.5).sup_error(g)
         yield because("a step is too wide", at_most(f"ρx from the middles of {few} steps, one too few", error, e))
-        error = staircase(steep, m).sup_error(steep)
-        yield because("it is not ρ-Lipschitz", at_most(f"{steep.name} with {m} units", error, e))
+        yield because("it is not ρ-Lipschitz", at_most(f"{steep.name}, {m} units", staircase(steep, m).sup_error(steep), e))
 
     def plots(self) -> list[Panel]:
         g, x, m = self.targets[0], np.linspace(0, 1, 600), int(self.m[0])

@@ -1,4 +1,4 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
 from headway.lab.tools.gaussians import barron_constant
 from headway.lab.tools.spectrum import BOX, Function, Mixture, bump, combined, constant, mixture, plateau, ridge, spectrum
 

@@ -64,8 +64,7 @@ class BarronEndToEnd(Experiment):
     def sample(self, rng: Generator) -> Checks:
         for d, r in sorted({(min(self.dimensions), 1.0), (max(self.dimensions), 1.0), (2, self.radius)}):
             f, x = Gaussian(d, shift=self.shift), np.full(d, -0.9 * r / math.sqrt(d))  # away from the centre
-            units = steps(f, 20_000, rng, r)(x[None])
-            yield mean_is(f"one unit is unbiased, d = {d}, r = {r:g}", units, float(f.rise(x)))
+            yield mean_is(f"one unit is unbiased, {d = }, {r = }", steps(f, 20_000, rng, r)(x[None]), float(f.rise(x)))
 
     def control(self, rng: Generator) -> Checks:
         (d, r), n, bound = (self.dimensions[-1], self.radius), self.n[-1], self.bound[10][-1]

@@ -1,3 +1,5 @@
+from functools import partial
+
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, monotone, np, param, printed, table,
 )
@@ -32,7 +34,7 @@ class BarronGaussian(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.sampled: dict[int, float] = {}
         cases = [(d, s) for d in (1, 2, 3, 5) for s in self.widths]  # two quadratures: f̂ from f, and C from f̂
-        C = [radial_constant(lambda r, s=s: gauss(r / s), d, 12 * s, 12 / s) / barron_constant(d, s) for d, s in cases]
+        C = [radial_constant(partial(gauss, sigma=s), d, 12 * s, 12 / s) / barron_constant(d, s) for d, s in cases]
         yield headline(close("C of f by quadrature / closed form, d = 1, 2, 3, 5, every σ", C, 1.0))
         rho = np.linspace(0, 3, 40)
         found = [fourier(gauss, d, rho, 12.0) / (2 * np.pi) ** (d / 2) for d in (1, 2, 3, 5)]

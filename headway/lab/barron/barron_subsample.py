@@ -56,8 +56,7 @@ class BarronSubsample(Experiment):
     def sample(self, rng: Generator) -> Checks:
         for d in sorted({self.dimensions[0], self.dimensions[-1]}):
             f, x = Gaussian(d, shift=0.5), np.full(d, -0.8 / d**0.5)  # away from the centre
-            units = f.cosines(x[None], f.frequencies(20_000, rng))
-            yield mean_is(f"one unit is unbiased, d = {d}", units, float(f.rise(x)))
+            yield mean_is(f"a unit is unbiased, {d = }", f.cosines(x[None], f.frequencies(20_000, rng)), float(f.rise(x)))
 
     def control(self, rng: Generator) -> Checks:
         f, line, x = Gaussian(2), Gaussian(1), np.array([[0.8, 0.0]])

@@ -65,5 +65,6 @@ class CoverCount(Experiment):
             s = range(1, 4 * n + 1)
             left.curve(np.array(s) / n, [cover(k, n) / 2**k for k in s], f"n = {n}")
             right.curve(np.array(s) / n, [float(cover(k, n)) for k in s], f"n = {n}")
-        left.points(*np.transpose(self.shares), f"random labels, n = {self.large}", size=22)
+        ratios, shares = np.transpose(self.shares)
+        left.points(ratios, shares, f"random labels, n = {self.large}", size=22)
         return [left.level(0.5, "½"), right.ticks(y={10.0**k: f"$10^{{{k}}}$" for k in range(0, 90, 20)})]

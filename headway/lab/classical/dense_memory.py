@@ -53,15 +53,15 @@ class DenseMemory(Experiment):
         yield at_most(f"s off the formula, in doublings, n = {self.n}, by k", off, 1, kind="STAT")
         doublings = np.polyfit(self.exponential, [math.log2(found[0, n]) for n in self.exponential], 1)[0]
         yield at_least("exp: doublings of s for each neuron", float(doublings), 0.5, kind="STAT")
-        for n, s, trials, least in ((18, 2**9, 2 * self.trials, 0.9), (self.n, LIMIT if self.n >= 50 else 2000, 20, 0.95)):
-            share = stable_share(n, energy(0, n), s, trials, rng)[-1]
-            yield at_least(f"exp: fixed points, {n = }, {s = }", share, least, kind="STAT")
+        for m, s, times, least in ((18, 2**9, 2 * self.trials, 0.9), (self.n, LIMIT if self.n >= 50 else 2000, 20, 0.95)):
+            share = stable_share(m, energy(0, m), s, times, rng)[-1]
+            yield at_least(f"exp: fixed points, n = {m}, s = {s}", share, least, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        n, s = self.n, int(self.found[0][3, self.n])
+        n, most = self.n, int(self.found[0][3, self.n])
         share = stable_share(18, energy(2, 18), 2**9, 40, rng)[-1]
         yield because("F is x², not exp", at_least("fixed points, n = 18, s = 2^(n/2)", share, 0.9, kind="STAT"))
-        for why, s, trials, ones in (("s is six times that", 6 * s, 20, 0.5), ("they are 65 % opposite", s, 40, 0.35)):
+        for why, s, trials, ones in (("it is six times that", 6 * most, 20, 0.5), ("65 % opposite bits", most, 40, 0.35)):
             share = stable_share(n, energy(3, n), s, trials, rng, ones)[-1]
             yield because(why, at_least(f"fixed points, k = 3, {s = }", share, 0.95, kind="STAT"))
 

@@ -54,8 +54,7 @@ class HopfieldEnergy(Experiment):
     def control(self, rng: Generator) -> Checks:
         n, one, none = self.n, np.eye(self.n), np.zeros(self.n)
         after = sgn(np.ones((1, n)) @ (one - 1))
-        row = equal("W = I - 11ᵀ: x is fixed after a step", after, sgn(after @ (one - 1)))
-        yield because("all units change at once", row)
+        yield because("all units change at once", equal("W = I - 11ᵀ: x is fixed then", after, sgn(after @ (one - 1))))
         starts, upper = rng.choice([-1.0, 1.0], (min(self.starts, 50), n)), np.triu(symmetric(n, rng))
         settled = descend(starts, upper - upper.T, none, 10, rng).settled
         yield because("W is antisymmetric", equal("runs that settle", settled, True))
@@ -74,5 +73,5 @@ class HopfieldEnergy(Experiment):
         names = ("stored", f"{self.corrupted:.0%} flipped", "recalled"), ("ring", "cross", "stripes")
         at = [(k + 0.5) * (SIDE + 2) - 0.5 for k in range(3)]
         right = Panel("Pictures are recalled", "state of the network", "pattern")
-        right.image(np.hstack([np.vstack(column) for column in columns]), colours="Greys", stretch=False)
+        right.image(np.hstack([column.reshape(-1, SIDE + 2) for column in columns]), colours="Greys", stretch=False)
         return [left, right.ticks(*(dict(zip(at, row, strict=True)) for row in names))]

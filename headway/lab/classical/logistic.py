@@ -63,8 +63,7 @@ class Logistic(Experiment):
         z, marks = self.z[:1].copy(), self.marks[self.marks >= self.steps / 10]
         z[0, : self.points // 4 + 1] *= -1
         self.bounded = np.linalg.norm(descend(z, marks), axis=2)[:, 0] * self.gamma
-        slow = linear_slope("γ |w_t| in log t", np.log(marks), self.bounded, 1, 0.2)
-        yield because("a quarter of the labels is wrong", slow)
+        yield because("a quarter of labels is wrong", linear_slope("γ |w_t| in log t", np.log(marks), self.bounded, 1, 0.2))
 
     def resolution(self, rng: Generator) -> Checks:
         top, found = (np.linalg.eigvalsh(m)[-1] for m in (self.X @ self.X.T, hessian(self.X, np.zeros(self.d))))

@@ -72,8 +72,8 @@ class MpGates(Experiment):
             right.target(*(np.array([a, b]) @ SIDE).T)
         cut = np.array([[0, 0.5, 0], [0.5, 1, 0], [0, 1, 0.5]]) @ SIDE  # where σᵀx = θ - ½ = -½ meets the edges
         right.custom(lambda axes: axes.fill(*cut.T, color=style.ORANGE, alpha=0.5, label="x₁ - x₂ + x₃ = -½"))
-        right.points(*(x[TRUTH] @ SIDE).T, "true", style.BLUE, 70)
-        right.points(*(x[~TRUTH] @ SIDE).T, "false: only 010", style.VERMILION, 70)
+        for name, mask, colour in (("true", TRUTH, style.BLUE), ("false: only 010", ~TRUTH, style.VERMILION)):
+            right.points((x @ SIDE)[mask, 0], (x @ SIDE)[mask, 1], name, colour, 70)
         for name, (a, b) in zip(names, x @ SIDE, strict=True):
             right.note(a + 0.05, b + 0.05, name)
         return [left, right.limits((-0.1, 1.75), (-0.1, 1.6)).ticks({0: "0", 1: "1"}, {0: "0", 1: "1"})]

@@ -75,8 +75,8 @@ class Ols(Experiment):
         left = Panel("Least squares is a projection", "first answer", "second answer")  # the only row of X is (2, 1)
         left.target([0, 2.6], [0, 1.3], "Xᵀw").curve([0, 1], [0, 2.2], "y").curve([0, 1.68], [0, 0.84], "Py")
         left.bound([1.68, 1], [0.84, 2.2], "residual").custom(lambda axes: axes.set_aspect("equal"))
-        t, w = np.linspace(0, 2 * np.pi, 200), self.w[:2, None]
-        ring = w + 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ np.stack([np.cos(t), np.sin(t)])  # 95 %
+        t, (a, b), dots = np.linspace(0, 2 * np.pi, 200), self.w[:2], self.estimates[0][:1500]
+        ring = 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ np.stack([np.cos(t), np.sin(t)])  # 95 %
         right = Panel("Fresh noise gives the covariance", "first weight", "second weight")
-        right.points(*self.estimates[0][:1500, :2].T, "w*", size=3).points(*w, "w", style.VERMILION, 40)
-        return [left, right.bound(*ring, "95 % of N(w, σ²(XXᵀ)⁻¹)")]
+        right.points(dots[:, 0], dots[:, 1], "w*", size=3).points([a], [b], "w", style.VERMILION, 40)
+        return [left, right.bound(a + ring[0], b + ring[1], "95 % of N(w, σ²(XXᵀ)⁻¹)")]

@@ -67,8 +67,9 @@ class PerceptronNonseparable(Experiment):
     def plots(self) -> list[Panel]:
         left = Panel("Weights stay bounded", "update", "‖(w, b)‖").level(self.bound, f"largest of {self.count} states")
         left.curve(np.arange(81), {name: run.norms[:81] for name, run in self.runs.items()})
-        middle = Panel("Mistakes never end", "epoch", "updates in 4 points").limits(y=(0, 4.3))
+        whole = {float(k): str(k) for k in range(5)}
+        middle = Panel("Mistakes never end", "epoch", "updates in 4 points").limits(y=(0, 4.3)).ticks(y=whole)
         middle.series(np.arange(1, 31), {name: self.runs[name].updates[:30] for name in ("cyclic", "shuffled")})
-        right = Panel("The pocket", "epoch", "fewest mistakes so far", log="x").limits(y=(0, 4.3))
+        right = Panel("The pocket", "epoch", "fewest mistakes so far", log="x").limits(y=(0, 4.3)).ticks(y=whole)
         right.curve(np.arange(1, self.epochs + 1), {name: self.runs[name].pocket for name in ("cyclic", "drawn")})
         return [left, middle, right]

@@ -39,7 +39,7 @@ class PerceptronNovikoff(Experiment):
         self.longest = max(runs, key=lambda run: len(run[1]))[1:]
         pairs = {name: [(R**2 / best.size**2 // 1, len(w)) for n, w, best, R in runs if n == name] for name in sets}
         self.pairs = {name: np.array(each).T for name, each in pairs.items()}  # bounds and updates
-        updates, bounds = {name: t for name, (_, t) in self.pairs.items()}, [bound for bound, _ in self.pairs.values()]
+        bounds, updates = ({name: pair[i] for name, pair in self.pairs.items()} for i in (0, 1))
         yield headline(at_most("updates, in every set and order", updates, bounds))
         yield close("γ is the largest margin: gap to its dual", [best.limit - best.size for _, _, best, _ in runs], 0.0)
         along = [w @ best.direction / best.size / np.arange(1, len(w) + 1) for _, w, best, _ in runs]

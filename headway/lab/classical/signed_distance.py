@@ -59,7 +59,8 @@ class SignedDistance(Experiment):
         for point, foot, value in zip(x, projected(w, b, x), gamma, strict=True):
             left.target(*np.array([point, foot]).T)
             left.note(point[0] + 0.08, point[1] + (0.08 if value > 0 else -0.25), f"{value:+.2f}")
-        left.points(*x[gamma > 0].T, "γ > 0", size=30).points(*x[gamma < 0].T, "γ < 0", size=30)
+        for name, shown in (("γ > 0", x[gamma > 0]), ("γ < 0", x[gamma < 0])):
+            left.points(shown[:, 0], shown[:, 1], name, size=30)
         right = Panel("Scaling changes the score, not γ", "factor c of (w, b)", "value where γ = +0.88")
         right.curve([-2, 2], [-4 * gamma[2], 4 * gamma[2]], "score wᵀx + b").curve([0.05, 2], [gamma[2]] * 2, "γ")
         right.control([-2, -0.05], [-gamma[2]] * 2, "γ, c < 0")

@@ -36,16 +36,14 @@ class ThresholdFunctionCount(Experiment):
         known, kinds = np.array([*SEPARABLE.values()]), {n: classes(n) for n in range(1, self.n + 1)}
         solved = {n: [feasible(augmented(cube(n), f), np.ones(2**n)) for f in tables(n)[kinds[n][0]]] for n in kinds}
         self.count = [int(kinds[n][1][[v is not None for v in found]].sum()) for n, found in solved.items()]
-        name = f"separable functions of 1 … {self.n} inputs, by linear programs"
-        yield headline(equal(name, self.count, known[: self.n]))
+        yield headline(equal(f"separable functions of 1 … {self.n} inputs, by programs", self.count, known[: self.n]))
         sizes = [len(first) for first, _ in kinds.values()]
         yield equal("symmetry classes that were tried", sizes, np.array([*CLASSES.values()])[: self.n])
         tried = [[separable(augmented(cube(n), f)) for f in tables(n)] for n in range(1, self.exhaustive + 1)]
         yield equal(f"every function tried, 1 … {self.exhaustive} inputs", [*map(sum, tried)], known[: len(tried)])
         missing, xor = np.flatnonzero(~np.array(tried[1])), codes(np.array([[0, 1, 1, 0], [1, 0, 0, 1]]))
         yield equal("the functions missing at n = 2 are XOR and XNOR", missing, xor)
-        limits = [cover(2**n, n + 1) for n in kinds]
-        yield at_most("Cover's count for general position", self.count, limits, kind="EXACT")
+        yield at_most("Cover's count, general position", self.count, [cover(2**n, n + 1) for n in kinds], kind="EXACT")
         self.signs = [by_signs(n).size for n in range(1, 6)]
         yield equal("weights ±1: 2 + n 2^n functions, n = 1 … 5", self.signs, np.array([4, 10, 26, 66, 162]))
         built = by_weights(5, self.weights).size
@@ -55,8 +53,7 @@ class ThresholdFunctionCount(Experiment):
         found = sum(separable(augmented(np.column_stack([cube(2), cube(2).prod(axis=1)]), f)) for f in tables(2))
         yield because("the unit also sees x₁x₂", equal("separable functions of 2 inputs", found, SEPARABLE[2]))
         yield because("weights are ±1", equal("functions of 2 inputs", self.signs[1], SEPARABLE[2]))
-        few = by_weights(5, 4).size
-        yield because("weights are whole numbers up to 4", equal("functions of 5 inputs", few, SEPARABLE[5]))
+        yield because("weights are integers up to 4", equal("functions of 5 inputs", by_weights(5, 4).size, SEPARABLE[5]))
         general = equal("separable functions of 3 inputs, by Cover's count", self.count[2], cover(8, 4))
         yield because("corners of a cube are not in general position", general)
 

@@ -28,8 +28,7 @@ class VersionSpace(Experiment):
         solved = [feasible(y[:, None] * x, np.ones(self.few)) for y in signs]
         possible = np.array([v is not None for v in solved])
         realised = np.isin(np.arange(len(signs)), codes((x @ w.T < 0).T.astype(np.int8)))
-        wrong = np.sum(realised & ~possible)
-        yield headline(equal(f"{self.few} points: a direction is in V(S), but S is not separable", wrong, 0))
+        yield headline(equal(f"{self.few} points: w is in V(S), but S is not separable", np.sum(realised & ~possible), 0))
         some = [(y[:, None] * x, v) for y, v in zip(signs, solved, strict=True) if v is not None]
         inside = [consistent(v[None], z)[0] for z, v in some]
         yield equal(f"{self.few} points: S is separable, and the program's w is in V(S)", inside, True)
@@ -37,7 +36,7 @@ class VersionSpace(Experiment):
         shares = np.array([cone_share(z, v) for z, v in some])
         yield close("the shares of all V(S) add to 1", shares.sum(), 1.0)
         miss = (1 - shares) ** self.directions  # the chance that no direction falls into V(S)
-        self.missed = np.sum(possible & ~realised), miss.sum(), np.sum(miss * (1 - miss)) ** 0.5
+        self.missed = float(np.sum(possible & ~realised)), miss.sum(), np.sum(miss * (1 - miss)) ** 0.5
         self.xor = np.array([np.sum(consistent(w, XOR[:k])) for k in range(1, 5)])
         yield equal("XOR: directions left after all four points", self.xor[-1], 0)
         yield equal("XOR: a linear program finds one", feasible(XOR, np.ones(4)) is not None, False)
@@ -74,5 +73,6 @@ class VersionSpace(Experiment):
         for a, b in 1.08 * rows / np.linalg.norm(rows, axis=1, keepdims=True):
             right.target([b, -b], [-a, a])
         for i, count in enumerate(sorted({1, 2, 3, self.points})):
-            right.points(*circle[consistent(circle, rows[:count])].T * (1 - 0.06 * i), f"V after {count}", size=10)
+            arc = circle[consistent(circle, rows[:count])] * (1 - 0.06 * i)
+            right.points(arc[:, 0], arc[:, 1], f"V after {count}", size=10)
         return [left, right]

@@ -66,7 +66,8 @@ class XorRelu(Experiment):
         left.custom(lambda axes: axes.contourf(t, t, inside, levels=[0.5, 1.5], colors=[style.BLUE], alpha=0.15))
         right = Panel("… but one in the features", "a₁", "a₂").bound(t, self.shift - t, f"a₁ + a₂ = {self.shift:g}")
         for panel, x in ((left, X), (right, self.features)):
-            panel.points(*x[1:3].T, "XOR = 1", style.BLUE, 90).points(*x[::3].T, "XOR = 0", style.ORANGE, 90)
+            panel.points(x[1:3, 0], x[1:3, 1], "XOR = 1", style.BLUE, 90)
+            panel.points(x[::3, 0], x[::3, 1], "XOR = 0", style.ORANGE, 90)
         for text, i in (("(0, 0)", 0), ("(1, 1)", 3), ("(0, 1), (1, 0)", 1)):
             right.note(self.features[i][0] - 0.05, self.features[i][1] - 0.06, text)
         left.limits((-0.4, 1.6), (-0.4, 1.6)).ticks({0: "0", 1: "1"}, {0: "0", 1: "1"})

@@ -35,8 +35,7 @@ class EffectiveDimension(Experiment):
     def conditions(self) -> list[tuple[bool, str]]:
         wide = all(max(sizes) >= 8 * min(sizes) for sizes in (self.cells, self.grids))
         powers = all(n & (n - 1) == 0 for n in self.leaves)
-        reach = "`cells` and `grids` must reach from one size to 8 times of it"
-        return [(powers, "`leaves` must be powers of two"), (wide, reach)]
+        return [(powers, "`leaves` must be powers of two"), (wide, "`cells` and `grids` must reach to 8 times the first")]
 
     def measure(self, rng: Generator) -> Checks:
         self.families: dict[str, tuple[float, np.ndarray, list[float]]] = {}  # d_eff by theory, parameters, errors

@@ -58,8 +58,7 @@ class ParityCircuits(Experiment):
     def control(self, rng: Generator) -> Checks:
         n, p, x = self.n, int(self.n - 1).bit_length(), cube(self.n)
         either = prime_implicants(cube(4).max(axis=1), 4)
-        check = equal("OR in place of parity: prime implicants, n = 4", len(either), 8)
-        yield because("a flip need not change the value", check)
+        yield because("OR: a flip need not change the value", equal("prime implicants, n = 4", len(either), 8))
         full = [correlation(x, n, rng) for _ in range(self.terms)]
         yield because("a term has all n literals", equal("correlation with such terms", full, 0.0))
         value = teeth(p).at(rng.random((500, n)).sum(axis=1) / 2**p)

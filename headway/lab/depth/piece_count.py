@@ -38,10 +38,9 @@ class PieceCount(Experiment):
         yield at_most("pieces met from -20 to 20 by the chain rule, of all", walked, self.pieces, kind="EXACT")
         every = [w for L in range(1, self.layers + 1) for w in product(range(1, self.width + 1), repeat=L)]
         yield equal("∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, all shapes", [bounds_are_ordered(w) for w in every], True)
-        share = self.pieces / self.bound
-        medians = {f"L = {L}": float(np.median(share[self.depths == L])) for L in range(3, self.layers + 1)}
+        share, units = self.pieces / self.bound, np.array([net.nodes for net in nets])
+        medians = {f"L = {L}": np.median(share[self.depths == L]) for L in range(3, self.layers + 1)}
         yield at_most("far below the bound for L >= 3: median of pieces / bound", medians, 0.5)
-        units = np.array([net.nodes for net in nets])
         yield at_most("mean of pieces / (m + 1): as in one layer", np.mean(self.pieces / (units + 1)), 1.0)
         pairs = list(zip(nets[::2], nets[1::2], strict=False))[:100]
         a, b = self.pieces[: 2 * len(pairs) : 2], self.pieces[1 : 2 * len(pairs) : 2]
@@ -78,6 +77,6 @@ class PieceCount(Experiment):
         for L in range(1, self.layers + 1):
             right.points(self.bound[self.depths == L], self.pieces[self.depths == L], f"L = {L}", size=9)
         for width, found in self.saw.items():
-            right.control(*found, f"Δ^p, widths {width}")
+            right.control(found[0], found[1], f"Δ^p, widths {width}")
         ends = [2, max(found[0].max() for found in self.saw.values())]
         return [left, right.bound(ends, ends, "bound")]

@@ -1,5 +1,5 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, np, param, slope, vacuous
-from headway.lab.tools.freudenthal import interpolate, multilinear, tabulate
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, slope, vacuous
+from headway.lab.tools.freudenthal import interpolant_net, interpolate, multilinear, tabulate
 from headway.lab.tools.function_tree import FOLDED, KINDS, root, ternary, tree_errors
 
 LIPSCHITZ, SECOND = max(k.lipschitz for k in KINDS), max(k.second for k in KINDS)
@@ -19,7 +19,7 @@ class PoggioTree(Experiment):
         error at a node <= ε' + λ max(errors below),     error at the root <= ε' (1 + λ + … + λ^{J-1}),     J = log₂ n,
 
     with (n - 1)(K + 1)² parameters, so the error falls like parameters^{-1}; a grid in n dimensions gives parameters^{-2/n}. The
-    interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ. The grid is evaluated without storing it.
+    interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ.
 
     Notes: B. Source: Poggio, Mhaskar, Rosasco, Miranda and Liao 2017, theorems 1 and 2, https://arxiv.org/abs/1611.00740
     Assumes: f is a binary tree, which is known; constituents have two bounded derivatives and values in [0, 1].
@@ -58,6 +58,8 @@ class PoggioTree(Experiment):
         sums = {n: sum(LIPSCHITZ**j for j in range(n.bit_length() - 1)) for n in self.leaves}
         proved = {n: SECOND / (8 * self.K**2) * total for n, total in sums.items()}
         yield at_most("largest error found, ε'(1 + λ + … + λ^(J-1))", worst, proved)
+        table, x = tabulate(KINDS[0].h, 4), rng.random((100, 2))
+        yield close("a constituent, interpolated and as a ReLU net", interpolate(table, x), interpolant_net(table)(x)[:, 0])
 
     def control(self, rng: Generator) -> Checks:
         b, y = rng.uniform(0.15, 0.65, self.points), rng.random((self.points // 4, 9))
