@@ -58,7 +58,7 @@ class Bernstein(Experiment):
         yield printed(at_most(f'"any function", here a step, n = {n}: sup error', error, 1.5 * n**-0.5), "A1")
 
     def plots(self) -> list[Panel]:
-        left = Panel("Bernstein's polynomials converge", "degree n", "sup |B_n f - f|", log="xy")
+        left = Panel("Bernstein's polynomials converge", "degree n", "sup |Bₙ f - f|", log="xy")
         for (name, errors), (law, bound) in zip(self.errors.items(), self.bounds.items(), strict=True):
             left.series(self.degrees, errors, name).bound(self.degrees, bound, law)
         right = Panel("1/(1 + 25x²): nodes matter", "degree n", "largest error on [-1, 1]", log="y")

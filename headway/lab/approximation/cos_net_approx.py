@@ -74,7 +74,7 @@ class CosNetApprox(Experiment):
         waves = np.sin(x[:, None] * np.arange(32))
         left = Panel("Fejér's mean never overshoots", "x", "value, n = 31").target(x, np.sign(np.sin(x)), "step")
         left.control(x, waves @ b, "partial sum").curve(x, waves @ fejer(b), "Fejér's mean")
-        right = Panel("The means converge uniformly", "order n", "sup |σ_n f - f|", log="xy")
+        right = Panel("The means converge uniformly", "order n", "sup |σₙ f - f|", log="xy")
         for name, errors in self.errors.items():
             right.series(self.orders, errors, name).bound(self.orders, self.bounds[name], f"bound, {name}")
         return [left, right]

@@ -18,8 +18,7 @@ class DeepNarrow(Experiment):
     Others are differences of two such maxima. Width d is too little: a net of width 1 is monotone, so it stays ¼ away from |x - ½|.
 
     Notes: A, D. Source: Hanin and Sellke 2017, https://arxiv.org/abs/1710.11278
-    Assumes: x is in [0, 1]^d, so that relu(x) = x; the function is convex and piecewise linear.
-    Also: minimal width of deep ReLU nets; Hanin and Sellke's theorem.
+    Assumes: x is in [0, 1]^d; a convex, piecewise linear function. Also: minimal width of deep ReLU nets; Hanin and Sellke's theorem.
     """
 
     dimensions = param((1, 2, 3, 4), "the dimensions d", least=1, most=10)

@@ -12,9 +12,8 @@ class InfiniteNet1D(Experiment):
 
         g(x) = g(0) + ∫_0^1 1{x >= b} g'(b) db,          g(x) = g(0) + g'(0) x + ∫_0^1 (x - b)_+ g''(b) db
 
-    Nodes at the middles of m cells err by O(1/m) with thresholds and O(1/m²) with ReLU. Units drawn from |g'|/V, V = ∫ |g'|, with weights
-    (V/m) sign g'(b), have E ∫ (g - ĝ)² = (1/m) ∫ (V F - (g - g(0))²) <= V²/m, F(x) = ∫_0^x |g'|, the variance of a mean; for monotone g
-    it is at most V²/(4m), and
+    Nodes at the middles of m cells err by O(1/m) with thresholds, O(1/m²) with ReLU. Units drawn from |g'|/V, V = ∫ |g'|, with weights
+    (V/m) sign g'(b), have E ∫ (g - ĝ)² = (1/m) ∫ (V F - (g - g(0))²) <= V²/m, F(x) = ∫_0^x |g'|; for monotone g it is at most V²/(4m), and
 
         P(sup |g - ĝ| > t) <= 2 exp(-2mt²/V²)      (Dvoretzky, Kiefer, Wolfowitz).
 

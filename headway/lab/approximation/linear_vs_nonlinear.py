@@ -20,8 +20,7 @@ class LinearVsNonlinear(Experiment):
     many little more. A Gaussian is the mean of cosines with frequencies from its spectrum: M of them err by O(1/M), in any dimension.
 
     Notes: D. Source: Barron 1993, theorems 1 and 6, https://doi.org/10.1109/18.256500
-    Assumes: fixed features do not depend on the target; the frequency of the target has a random direction.
-    Also: fixed versus adapted features; random features.
+    Assumes: fixed features do not know the target; it has a random direction. Also: fixed versus adapted features; random features.
     """
 
     dimensions = param((1, 2, 5, 10), "the dimensions d, the last from 5 on", least=1, most=12, small=(1, 2, 10))
@@ -78,7 +77,7 @@ class LinearVsNonlinear(Experiment):
             left.curve(np.arange(1, self.features + 1), np.maximum(mean, 1e-8), f"random, d = {d}")
         some = np.unique(np.geomspace(1, self.chosen, 9).astype(int))
         left.control(some, np.mean([best[d] for _, best in self.curves], axis=0)[some - 1], f"greedy, d = {d}")
-        left.points([1], [1e-8], "one adapted unit: below 1e-12", size=60)
+        left.points([1], [1e-12], "one adapted unit: this or less", size=60)
         right = Panel("Adapted units do not feel d (C = 1)", "units or dimension M", "squared error", log="xy")
         right.series(M, {f"any space, d = {d}": width**2 for d, width in self.widths.items()})
         return [left, right.series(M, self.adapted / barron_constant(WIDE) ** 2, f"adapted, d = {WIDE}")]

@@ -16,8 +16,7 @@ class PartitionLemma(Experiment):
     (the first d terms), ε = 3δ, 7δ, 9δ; g is a sum over the axes, so its extremes on a box are exact.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
-    Assumes: g has the modulus of continuity ε at δ, in the max norm; no side of a box is longer than δ.
-    Also: piecewise constant on a partition; box partition lemma.
+    Assumes: g has the modulus ε at δ, max norm; no side is longer than δ. Also: piecewise constant on a partition; box partition lemma.
     """
 
     deltas = param((0.5, 0.25, 0.1), "the longest side δ of a box", least=0.06, most=0.9, small=(0.5, 0.25))

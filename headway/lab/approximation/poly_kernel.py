@@ -11,13 +11,11 @@ class PolyKernel(Experiment):
         (1 + <x, z>)^k = <φ(x), φ(z)>,
         φ_a(x) = sqrt(k! / (a_0! a_1! ... a_d!)) x_1^{a_1} ... x_d^{a_d},      a_0 + ... + a_d = k
 
-    by the multinomial theorem. So a linear fit in feature space is a polynomial of degree k, the Gram matrix of many
-    points has rank binomial(d + k, k), and ridge regression gives the same function from the features and from the
-    kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0; degree 2 is exact.
+    by the multinomial theorem. So a linear fit in feature space is a polynomial of degree k, a Gram matrix has rank binomial(d + k, k), and
+    ridge regression is the same from features and kernel. The best linear fit of x_1 x_2 on a symmetric grid is 0; degree 2 is exact.
 
     Notes: A. Source: Schölkopf, Smola 2002, Learning with Kernels, ch. 2
-    Assumes: points in general position (for the rank); the degree k is a whole number.
-    Also: polynomial kernel; monomial feature map; polynomial against linear regression.
+    Assumes: points in general position; k is whole. Also: polynomial kernel; monomial feature map; polynomial against linear regression.
     """
 
     dimensions = param(4, "d = 1 … dimensions", least=1, most=5, small=3)

@@ -67,7 +67,7 @@ class PwlDensity(Experiment):
     def plots(self) -> list[Panel]:
         x, m = np.linspace(0, 1, 801), self.pieces
         left = Panel("Four pieces through √x", "x", "value").target(x, ROOT(x), "√x")
-        right = Panel("The smoother, the faster", "pieces m", "sup |f - f_h| (dashed: bound)", log="xy")
+        right = Panel("The smoother, the faster", "pieces m", "sup |f - fₕ| (dashed: bound)", log="xy")
         for g, (_, p) in LAWS.items():
             right.series(m, self.errors[g.name], f"{g.name}, slope {-p:g}").bound(m, self.laws[g.name])
         return [left.curve(x, through(ROOT, 4)(x), "4 pieces"), right.series(m, self.best, "x², best pieces")]

@@ -72,4 +72,5 @@ class PwlReluSum(Experiment):
         right.bound(N, N + 1, "N + 1").points(self.units_of, self.pieces_found, "one hidden layer, inside [-1, 1]")
         powers = [teeth(k) for k in range(1, 6)]
         right.control([net.nodes for net in powers], [pwl1d(net).pieces() for net in powers], "Δ^k, k layers")
+        right.ticks(x={float(k): str(k) for k in N[2::3]})
         return [left.limits(y=(-4, 4)).note(-3.4, -3.7, "thin: the hinges"), right]

@@ -16,14 +16,12 @@ class Relu3LayerBox(Experiment):
         q_j(z) = relu((z-a_j+γ)/γ) - relu((z-a_j)/γ) - relu((z-b_j)/γ) + relu((z-b_j-γ)/γ)
         f(x) = Σ_i α_i relu(Σ_j q_j(x_j) - (d-1)),      ∫ |f - g| <= ε + max|g| N ((h+2γ)^d - h^d),
 
-    which is 2ε for γ small enough. With a shared first layer there are N + 4dn units, n = 1/h. The supremum does not fall: near a face two
-    boxes add up. Here g is that of `partition-lemma`.
+    which is 2ε for small γ. A shared first layer gives N + 4dn units, n = 1/h. The supremum stays: boxes add up. g: `partition-lemma`.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
     Assumes: g has the modulus of continuity ε at δ, it need not be Lipschitz; the error is an average over [0, 1]^d; γ <= h/2.
     Deviates: for d >= 2 the integral is by Sobol points, four standard errors added. The printed bound ε can be reached (mid-range values,
-    narrow ramps), so it is not refuted; but the proof does not give it.
-    Also: 3-layer ReLU approximation; multivariate approximation by boxes.
+    narrow ramps), so it is not refuted; but the proof gives 2ε. Also: 3-layer ReLU approximation; multivariate approximation by boxes.
     """
 
     sides = param((5, 10, 20), "n boxes for each side, δ = h = 1/n", least=4, most=24, count=2, small=(5, 10))

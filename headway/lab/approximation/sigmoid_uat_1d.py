@@ -15,8 +15,7 @@ class SigmoidUat1D(Experiment):
     finite κ is best. With d inputs a unit has d weights, a bias and a weight of the output: (d + 2) M parameters.
 
     Notes: C, D. Source: Cybenko 1989, https://doi.org/10.1007/BF02551274; Hornik et al. 1989, https://doi.org/10.1016/0893-6080(89)90020-8
-    Assumes: g is ρ-Lipschitz on [0, 1]; σ rises from 0 to 1, here as the logistic function.
-    Also: universal approximation theorem in one dimension; Cybenko's theorem.
+    Assumes: g is ρ-Lipschitz on [0, 1]; σ rises from 0 to 1. Also: universal approximation theorem in one dimension; Cybenko's theorem.
     """
 
     units = param((14, 70, 234), "the numbers M of steps", least=14, most=500, small=(14, 70))

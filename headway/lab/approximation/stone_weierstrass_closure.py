@@ -29,9 +29,8 @@ class StoneWeierstrassClosure(Experiment):
     tanh units only simple poles, and likewise for sigmoids; their density needs another proof (Leshno).
 
     Notes: A. Source: Stone 1948, The Generalized Weierstrass Approximation Theorem; Pinkus 1999, https://doi.org/10.1017/S0962492900002919
-    Assumes: a compact set; continuous units; no common zero; points are separated; closed under multiplication. Deviates: density cannot be
-    measured: best fits (at 201 points) come near with all hypotheses and stay away without one of them. Also: Stone-Weierstrass; cosine
-    nets are an algebra; closure under multiplication.
+    Assumes: a compact set; continuous units; no common zero; points are separated; closed under products. Deviates: density cannot be
+    measured; best fits come near, or stay away. Also: Stone-Weierstrass; cosine nets are an algebra; closure under multiplication.
     """
 
     units = param((1, 3, 8), "of the nets that are multiplied", least=1, most=40, small=(1, 3))

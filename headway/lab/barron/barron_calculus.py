@@ -26,8 +26,7 @@ class BarronCalculus(Experiment):
 
     Notes: A. Source: Barron 1993, section IX, https://doi.org/10.1109/18.256500
     Assumes: f has an integrable transform; numerically f has decayed at the border of a periodic box and is resolved by its grid.
-    Deviates: equalities hold to 1 % where ‖w‖ |f̂| has a kink, which a sum over a grid of frequencies sees to second order.
-    Also: calculus of Barron constants; Barron functions.
+    Deviates: on a grid equalities hold to 1 % where ‖w‖ |f̂| has a kink. Also: calculus of Barron constants; Barron functions.
     """
 
     bits = param(12, "the line is sampled at 2^bits points", least=11, most=16)

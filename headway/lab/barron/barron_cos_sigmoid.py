@@ -14,13 +14,11 @@ class BarronCosSigmoid(Experiment):
 
         h_w(y) = (C/‖w‖) (cos(b + ‖w‖y) - cos b)
 
-    is C-Lipschitz and at most C, so a staircase with values from the middles of ⌈C/ε⌉ steps errs by at most ε, whatever ‖w‖ is, and
-    sigmoids by at most 2ε: near a step they mix two levels that are both within ε of h, and the tails, Σ|a_i| σ(-κΔ/2) with steps of
-    length Δ, are at most ε for κ = (2/Δ) log(3C/ε).
+    is C-Lipschitz and at most C, so a staircase through the middles of ⌈C/ε⌉ steps errs by at most ε, whatever ‖w‖ is, and sigmoids by 2ε:
+    near a step they mix two levels within ε of h, and the tails Σ|a_i| σ(-κΔ/2) are at most ε for κ = (2/Δ) log(3C/ε), steps of length Δ.
 
     Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory, ch. 3, https://mjt.cs.illinois.edu/dlt/
-    Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; the unit is divided by ‖w‖.
-    Also: Barron's theorem, step 3; cosine as sigmoids.
+    Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; it is divided by ‖w‖. Also: Barron's theorem, step 3; cosine as sigmoids.
     """
 
     norms = param((0.1, 1.0, 10.0, 100.0), "the lengths ‖w‖ of the frequency", least=0.01, most=1000.0)

@@ -16,8 +16,7 @@ class BarronGaussian(Experiment):
 
         C = ∫ ‖w‖ |f̂(w)| dw = E‖W‖ = √2 Γ((d+1)/2) / (Γ(d/2) σ),       √(d - 1/2) / σ <= C <= √d / σ.
 
-    The Gaussian density is f times (2πσ²)^{-d/2}, and so is its C: exponentially small in d for σ > 1/√(2π), exponentially large below.
-    The upper bound is Jensen's inequality, E‖W‖ <= (E‖W‖²)^½.
+    The upper bound is Jensen's inequality. The density is f times (2πσ²)^{-d/2}, and so is its C: tiny for large d if 2πσ² > 1, else huge.
 
     Notes: A. Source: Barron 1993, section IX, https://doi.org/10.1109/18.256500; Watson 1959 (the lower bound)
     Assumes: f has height 1 (not integral 1). Also: Barron constant of a Gaussian; Barron norm of a Gaussian.

@@ -17,8 +17,7 @@ class FourierInversion(Experiment):
 
         f̂(w) = (2π)^{-d} ∫ f(x) e^{-i<w,x>} dx,      f(x) = ∫ f̂(w) e^{i<w,x>} dw,      C = ∫ ‖w‖ |f̂(w)| dw
 
-    It does not matter which of the two has it. The Barron constant C can be infinite for a continuous f: the kink of e^{-|x|} gives f̂ =
-    1/(π (1 + w²)), and
+    It does not matter which of the two has it. The Barron constant C can be infinite: the kink of e^{-|x|} gives f̂ = 1/(π (1 + w²)), and
 
         C(R) = ∫_{|w|<R} |w| f̂ dw = log(1 + R²)/π ~ (2/π) log R.
 

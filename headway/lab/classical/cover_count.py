@@ -12,15 +12,12 @@ class CoverCount(Experiment):
 
         C(s, n) = 2 Σ_{i=0}^{n-1} binomial(s-1, i),     C(s+1, n) = C(s, n) + C(s, n-1),     C(1, n) = C(s, 1) = 2
 
-    All 2^s labellings are possible up to s = n, exactly half of them at s = 2n, and for large n the fraction C(s, n) / 2^s is a step at
-    s/n = 2. The number itself keeps growing with s; only the fraction falls.
+    All labellings are possible up to s = n, half of them at s = 2n; for large n the fraction C(s, n) / 2^s is a step there, while C grows.
 
     Notes: C. Source: Cover 1965, https://doi.org/10.1109/PGEC.1965.264137
-    Assumes: general position: every n of the points are linearly independent; no bias, or the points have been augmented by a 1.
-    Also: Cover's theorem; function counting theorem.
+    Assumes: general position: any n points are independent; no bias, or points (x, 1). Also: Cover's theorem; function counting theorem.
     """
 
-    cost = "M"
     s = param(8, "points whose labellings are counted one by one", least=1, most=12, small=6)
     n = param(3, "dimension of those points", least=1, most=10)
     large = param(20, "dimension for random labellings", least=2, most=50, small=10, full=30)

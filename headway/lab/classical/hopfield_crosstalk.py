@@ -13,7 +13,6 @@ class HopfieldCrosstalk(Experiment):
         x_ti (W x_t)_i = (1 - 1/n) + x_ti C_ti,   C_ti = (1/n) Σ_{r≠t} Σ_{j≠i} x_ri x_rj x_tj,   Var C = (n-1)(s-1)/n²,
 
     and C is nearly N(0, s/n). The bit turns where -x_ti C_ti > 1 - 1/n, so with P = √(n/(2πs)) ∫_1^∞ exp(-nz²/2s) dz = ½ erfc √(n/2s).
-    A C of the same sign as the bit does no harm, however large.
 
     Notes: C. Source: Hertz, Krogh, Palmer 1991, Introduction to the Theory of Neural Computation, sec. 2.2; Hopfield 1982, https://doi.org/10.1073/pnas.79.8.2554
     Assumes: independent patterns of independent fair signs; w_ii = 0; one update from a stored pattern.

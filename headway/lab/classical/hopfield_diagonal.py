@@ -34,8 +34,7 @@ class HopfieldDiagonal(Experiment):
     recalls = param(8, "nets whose patterns are recalled, α = 0.1", least=2, most=40, small=2)
 
     def measure(self, rng: Generator) -> Checks:
-        self.found: list[np.ndarray] = []
-        self.success: list[np.ndarray] = []
+        self.runs: list[tuple[np.ndarray, np.ndarray]] = []  # shares of stable bits, and of patterns recalled
         a = np.exp(np.linspace(-3, 3, 2001))
         stored = theory(a)["stored, w_ii = s/n"]
         yield published("least share of a stored pattern, w_ii = s/n", stored.min(), 0.977, 5e-4)
@@ -51,8 +50,7 @@ class HopfieldDiagonal(Experiment):
         gain = right[1, 1] - right[0, 1]  # for each pattern; where no pattern differs, one of them is the resolution
         error = max(float(gain.std(ddof=1)) / gain.size**0.5, 1 / gain.size)
         yield at_most("exact recall from 15 % noise, gain by the diagonal", float(gain.mean()), 4 * error, kind="STAT")
-        self.found.append(found)
-        self.success.append(right.mean(axis=2))
+        self.runs.append((found, right.mean(axis=2)))
 
     def control(self, rng: Generator) -> Checks:
         x = patterns(self.n // 10, self.n, rng)
@@ -67,8 +65,8 @@ class HopfieldDiagonal(Experiment):
         a = np.geomspace(min(self.ratios) / 1.3, max(self.ratios) * 1.3, 200)
         left = Panel("With w_ii = s/n all states are stable", "patterns per neuron α", "share of stable bits", log="x")
         left.curve(a, theory(a))
-        for column, colour in zip(np.mean(self.found, axis=0).T, style.SERIES, strict=False):
+        found, (without, with_) = (np.mean(each, axis=0) for each in zip(*self.runs, strict=True))
+        for column, colour in zip(found.T, style.SERIES, strict=False):
             left.points(self.ratios, column, colour=colour, size=24)
-        without, with_ = 100 * np.mean(self.success, axis=0)
         right = Panel("… and recall from 15 % no better", "flipped bits at first (%), α = 0.1", "recalled exactly (%)")
-        return [left, right.series(100 * np.array(NOISE), {"w_ii = 0": without, "w_ii = s/n": with_})]
+        return [left, right.series(100 * np.array(NOISE), {"w_ii = 0": 100 * without, "w_ii = s/n": 100 * with_})]

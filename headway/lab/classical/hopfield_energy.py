@@ -13,8 +13,7 @@ class HopfieldEnergy(Experiment):
 
         H(x) = -½ xᵀWx + bᵀx,     H_i = Σ_j w_ij x_j - b_i,     flipping x_i changes H by ΔH = 2 x_i H_i  (x_i, H_i before the flip)
 
-    so x_i <- sgn(H_i), with sgn(0) = +1, only takes steps with ΔH <= 0. Synchronous updates can go to and fro between two states, and
-    without symmetry or with a negative diagonal the energy can rise.
+    so x_i <- sgn(H_i), with sgn(0) = +1, only takes steps with ΔH <= 0. Synchronous updates can go to and fro between two states.
 
     Notes: C. Source: Hopfield 1982, https://doi.org/10.1073/pnas.79.8.2554
     Assumes: w_ij = w_ji; w_ii = 0 (or >= 0); one unit at a time. Also: Hopfield network energy descent; asynchronous Hopfield dynamics.

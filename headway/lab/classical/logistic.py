@@ -19,11 +19,9 @@ class Logistic(Experiment):
 
     Notes: C. Source: Soudry, Hoffer, Nacson, Gunasekar, Srebro 2018, https://arxiv.org/abs/1710.10345
     Assumes: labels are 0 or 1; for the direction: separable data, no bias, gradient descent with step at most 1/L.
-    Deviates: in place of a small angle after so many steps, the limit w̃ is asserted. Also: logistic regression; implicit bias of
-    gradient descent on separable data.
+    Deviates: in place of a small angle, the limit w̃ is asserted. Also: logistic regression; implicit bias of gradient descent.
     """
 
-    cost = "M"
     d = param(5, "features of 8d samples, for gradient and Hessian", least=2, most=20)
     points = param(20, "of each separable set in the plane", least=4, most=30)
     sets = param(3, "separable sets that gradient descent runs on at once", least=1, most=8, small=2)

@@ -20,8 +20,7 @@ class MpGates(Experiment):
     x_1 ∨ ¬x_2 ∨ x_3 means x_1 + (1 - x_2) + x_3 >= 1; a term with n literals has θ = n - q. In the strict form <w, x> > b take b = θ - ½.
 
     Notes: C, E. Source: McCulloch and Pitts 1943, https://doi.org/10.1007/BF02478259
-    Assumes: inputs are 0 or 1; a variable that a clause does not mention is not connected (weight 0).
-    Also: McCulloch-Pitts neuron; logic gates from threshold units.
+    Assumes: inputs are 0 or 1; what is not mentioned is not connected. Also: McCulloch-Pitts neuron; logic gates from threshold units.
     """
 
     n = param(10, "inputs up to which truth tables are complete", least=3, most=12, small=6)

@@ -15,8 +15,7 @@ class Ols(Experiment):
     the estimate has covariance σ²(XXᵀ)⁻¹, the least of all linear unbiased estimates (Gauss and Markov).
 
     Notes: C. Source: Hastie, Tibshirani, Friedman 2009, The Elements of Statistical Learning, sec. 3.2, https://hastie.su.domains/ElemStatLearn/
-    Assumes: XXᵀ is invertible; for the covariance: noise of mean 0, equal variance σ², uncorrelated.
-    Also: ordinary least squares; linear regression.
+    Assumes: XXᵀ is invertible; noise of mean 0 and equal variance σ², uncorrelated. Also: ordinary least squares; linear regression.
     """
 
     d = param(3, "features", least=2, most=6)
@@ -56,15 +55,14 @@ class Ols(Experiment):
         yield at_most("covariance of w* off σ²(XXᵀ)⁻¹ in standard errors", self.off(self.sigma * noise), 4, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        X = self.X
-        yield printed(equal("XᵀX w is defined: columns of XᵀX, entries of w", len(X.T @ X), self.w.size), "C7")
+        yield printed(equal("XᵀX w is defined: columns of XᵀX, entries of w", len(self.X.T @ self.X), self.w.size), "C7")
         square, target = rng.normal(size=(self.d, self.d)), rng.normal(size=self.d)
         wrong = np.linalg.solve(square.T @ square, square.T @ target)
         yield printed(close("(XᵀX)⁻¹Xᵀy as w*, d = s", wrong, np.linalg.lstsq(square.T, target, rcond=None)[0]), "C7")
         size = self.sigma * np.where(np.arange(self.s) < self.s // 2, 3.0, 0.3)
         off = self.off(size * rng.normal(size=(self.draws, self.s)))
         yield because("half of the noise is ten times larger", at_most("covariance off", off, 4, kind="STAT"))
-        one, twice = (np.linalg.lstsq(Z.T, self.y, rcond=None)[0] for Z in (X, np.vstack([X, X[0]])))
+        one, twice = (np.linalg.lstsq(Z.T, self.y, rcond=None)[0] for Z in (self.X, np.vstack([self.X, self.X[0]])))
         yield because("a feature is there twice: XXᵀ is singular", close("two minimisers", twice, np.append(one, 0)))
 
     def resolution(self, rng: Generator) -> Checks:

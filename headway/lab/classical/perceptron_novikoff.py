@@ -16,8 +16,7 @@ class PerceptronNovikoff(Experiment):
     goes to and fro between ½ and -½ until t a² > ½. With a bias the points become (x, 1), R² becomes R² + 1 and γ is the margin of those.
 
     Notes: C. Source: Novikoff 1962, On convergence proofs on perceptrons, Symposium on the Mathematical Theory of Automata, pp. 615-622
-    Assumes: a hyperplane through the origin separates the data; updates where y wᵀx <= 0, from w = 0, without a bias.
-    Also: Novikoff's theorem; perceptron convergence theorem.
+    Assumes: a hyperplane through 0 separates the data; updates where y wᵀx <= 0. Also: Novikoff's theorem; perceptron convergence theorem.
     """
 
     dimensions = param((2, 5, 20), "of the points", least=2, most=50, small=(2, 5))
@@ -27,7 +26,7 @@ class PerceptronNovikoff(Experiment):
 
     def conditions(self) -> list[tuple[bool, str]]:
         runs = len(self.dimensions) * len(self.margins) * self.orders
-        return [(runs <= 2000, f"{runs} dimensions times margins times orders, at most 2000 end in a minute")]
+        return [(runs <= 2000, f"dimensions, margins and orders make {runs} runs, at most 2000 end in a minute")]
 
     def measure(self, rng: Generator) -> Checks:
         sets = {f"d = {d}": [labelled(d, m, self.points, rng) for m in self.margins] for d in self.dimensions}
@@ -76,6 +75,6 @@ class PerceptronNovikoff(Experiment):
         ends, (w, best, R) = [1, max(b.max() for b, _ in self.pairs.values())], self.longest
         t = np.arange(1, len(w) + 1)
         right = Panel(f"One run: {len(w)} updates, bound {int((R / best.size) ** 2)}", "update t", "length")
-        right.bound(t, R * np.sqrt(t), "R√t").curve(t, np.linalg.norm(w, axis=1), "‖w_t‖")
-        right.curve(t, w @ best.direction, "w*ᵀw_t").bound(t, t * best.size, "tγ")
+        right.bound(t, R * np.sqrt(t), "R√t").curve(t, np.linalg.norm(w, axis=1), "‖wₜ‖")
+        right.curve(t, w @ best.direction, "w*ᵀwₜ").bound(t, t * best.size, "tγ")
         return [left.bound(ends, ends, "t = R²/γ²"), right]

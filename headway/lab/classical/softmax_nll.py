@@ -25,8 +25,7 @@ class SoftmaxNll(Experiment):
 
     Notes: C, D, E. Source: Cover, Thomas 2006, Elements of Information Theory; Bridle 1990, https://doi.org/10.1007/978-3-642-76153-9_28
     Assumes: every token has positive probability; the chain is stationary, of order 2; a model sees the past only.
-    Deviates: ½ is added to each count, or a token that was never seen costs ∞. Also: softmax cross-entropy; next-token loss;
-    negative log-likelihood.
+    Deviates: ½ is added to each count, or an unseen token costs ∞. Also: softmax cross-entropy; next-token loss; negative log-likelihood.
     """
 
     K = param(8, "tokens of the alphabet", least=3, most=10, small=4)

@@ -23,8 +23,7 @@ class ThresholdFunctionCount(Experiment):
     function of each symmetry class is tried; for n = 5 all functions of integer weights up to 5, a lower bound equal to the known number.
 
     Notes: C, E. Source: Muroga 1971, Threshold Logic and Its Applications; https://oeis.org/A000609
-    Assumes: real weights and a threshold; a function of the n inputs 0 or 1 alone.
-    Also: number of threshold functions; linearly separable Boolean functions.
+    Assumes: real weights and a threshold; n inputs 0 or 1 alone. Also: number of threshold functions; linearly separable Boolean functions.
     """
 
     cost = "M"

@@ -14,8 +14,7 @@ class VersionSpace(Experiment):
     of them misses a part of share v with probability (1 - v)^N, so the number of labellings it misses has a known expectation.
 
     Notes: C. Source: Mitchell 1982, https://doi.org/10.1016/0004-3702(82)90040-6; notes C, section 1.2
-    Assumes: a bias is part of w, with points (x, 1), and nothing else is seen; points are added, none is changed.
-    Also: data shrink the version space; consistent weights.
+    Assumes: a bias is part of w, nothing else is seen; points are only added. Also: data shrink the version space; consistent weights.
     """
 
     directions = param(200_000, "random directions on the sphere", least=10_000, most=1_000_000, small=20_000)

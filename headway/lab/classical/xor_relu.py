@@ -23,8 +23,7 @@ class XorRelu(Experiment):
     map (0, 0) to (0, ½), (1, 1) to (½, 0) and the other two to (0, 0), where a line separates. (c) f = 1 - 2 a_1 - 2 a_2 is exactly XOR.
 
     Notes: C, D. Source: Minsky and Papert 1969, Perceptrons; notes D, exercise 10.1
-    Assumes: inputs are 0 or 1, and nothing else is seen; separable in the strict sense, no input on the line.
-    Also: XOR problem; the expressive power of depth: XOR.
+    Assumes: inputs are 0 or 1, nothing else is seen; no input is on the line. Also: XOR problem; the expressive power of depth: XOR.
     """
 
     shift = param(0.25, "a₁ + a₂ where the line in the plane of features is put", least=0.01, most=0.49)

@@ -23,8 +23,7 @@ class EffectiveDimension(Experiment):
     corners, and for the sines they are certified. Trees have d_eff = 2 for every number n of variables.
 
     Notes: B. Source: Poggio et al. 2017, https://arxiv.org/abs/1611.00740; DeVore, Howard and Micchelli 1989, https://doi.org/10.1007/BF01171759
-    Assumes: functions are Lipschitz, or have m bounded derivatives; the tree is known.
-    Also: effective dimensionality; rate and dimension.
+    Assumes: functions are Lipschitz or have m bounded derivatives; a known tree. Also: effective dimensionality; rate and dimension.
     """
 
     leaves = param((2, 8, 32), "n, variables of the trees, powers of two", least=2, most=32, small=(2, 8))

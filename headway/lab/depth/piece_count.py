@@ -15,12 +15,10 @@ class PieceCount(Experiment):
         pieces <= ∏_ℓ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L,
 
     because each unit of a layer bends at most once inside each piece of the layers below. Of functions with a and b pieces the sum has at
-    most a + b pieces (one fewer, in fact) and the composition at most ab. Random nets are far below: their pieces grow with the number of
-    units, not exponentially (Hanin and Rolnick 2019).
+    most a + b - 1 pieces and the composition ab. Random nets are far below: pieces grow with the number of units (Hanin and Rolnick).
 
     Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Hanin and Rolnick 2019, https://arxiv.org/abs/1901.09021
-    Assumes: one input; each unit bends once (ReLU); m >= L, no hidden layer is empty.
-    Also: few pieces for shallow nets; number of linear pieces.
+    Assumes: one input; each unit bends once (ReLU); no hidden layer is empty. Also: few pieces for shallow nets; number of linear pieces.
     """
 
     nets = param(500, "random networks", least=60, most=5000, small=100)

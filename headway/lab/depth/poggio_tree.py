@@ -18,8 +18,8 @@ class PoggioTree(Experiment):
 
         error at a node <= ε' + λ max(errors below),     error at the root <= ε' (1 + λ + … + λ^{J-1}),     J = log₂ n,
 
-    with (n - 1)(K + 1)² parameters, so the error falls like parameters^{-1}; a grid in n dimensions gives parameters^{-2/n}. The
-    interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ.
+    with (n - 1)(K + 1)² parameters, so the error falls like parameters^{-1}; a grid in n dimensions gives parameters^{-2/n}.
+    The interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ.
 
     Notes: B. Source: Poggio, Mhaskar, Rosasco, Miranda and Liao 2017, theorems 1 and 2, https://arxiv.org/abs/1611.00740
     Assumes: f is a binary tree, which is known; constituents have two bounded derivatives and values in [0, 1].
@@ -27,7 +27,6 @@ class PoggioTree(Experiment):
     Also: compositional functions; hierarchically local functions.
     """
 
-    cost = "M"
     leaves = param((2, 4, 8, 16), "n, variables of the trees, powers of two", least=2, most=32, small=(4, 8))
     grids = param((8, 16, 32, 64, 128), "K of (K + 1)² values of each", least=4, most=256, count=4, small=(8, 16, 32, 64))
     points = param(4000, "random places where the errors are measured", least=300, most=50_000, small=500)

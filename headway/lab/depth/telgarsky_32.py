@@ -25,8 +25,7 @@ class Telgarsky32(Experiment):
     changes sides at most N times, so it misses at least 2^{p-1} - 1 - N of them, and N <= (2·2^L / L)^L <= 2^{L²} = 2^{p-2}.
 
     Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Telgarsky 2016, https://arxiv.org/abs/1602.04485
-    Assumes: L >= 2; g is a ReLU net, so continuous and piecewise linear; at most L layers and 2^L nodes; p = L² + 2.
-    Also: Telgarsky's depth separation; benefits of depth.
+    Assumes: L >= 2; g is a ReLU net; at most L layers and 2^L nodes; p = L² + 2. Also: Telgarsky's depth separation; benefits of depth.
     """
 
     cost = "M"

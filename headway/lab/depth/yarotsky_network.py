@@ -29,7 +29,6 @@ class YarotskyNetwork(Experiment):
     error of the gates, and the net itself is evaluated at random places. Also: Yarotsky's theorem; approximation of Sobolev functions.
     """
 
-    cost = "M"
     orders = param((1, 2, 3), "n, for functions of one variable", least=1, most=3, small=(2, 3))
     epsilons = param((0.3, 0.1, 0.03, 0.01, 0.003, 0.001), "errors ε, d = 1", least=5e-4, most=0.5, small=(0.3, 0.03))
     plane = param((0.3, 0.1, 0.03), "errors ε to reach, d = 2 and n = 2", least=0.01, most=0.5, small=(0.3,))

@@ -18,8 +18,7 @@ class YarotskyPou(Experiment):
     of sin(x_1 + … + x_d), certified: an attained value and a true upper bound.
 
     Notes: B. Source: Yarotsky 2017, theorem 1, https://arxiv.org/abs/1610.01145
-    Assumes: all derivatives up to order n are at most 1 in modulus on [0, 1]^d; the bumps add up to 1.
-    Also: partition of unity; local Taylor polynomials.
+    Assumes: derivatives up to order n are at most 1 on [0, 1]^d; the bumps add up to 1. Also: partition of unity; local Taylor polynomials.
     """
 
     grids = param((4, 8, 16, 32, 64), "N: centres m/N along each axis", least=2, most=128, count=4, small=(2, 4, 8, 16))
@@ -61,10 +60,10 @@ class YarotskyPou(Experiment):
     def plots(self) -> list[Panel]:
         x, N = np.linspace(0, 1, 601), np.array(self.grids)
         phi = partition(x[:, None], 4)
-        bumps = Panel("Bumps, d = 1, N = 4", "x", "φ_m(x)").curve(x, {f"m = {m}": phi[:, m] for m in range(5)})
+        bumps = Panel("Bumps, d = 1, N = 4", "x", "φₘ(x)").curve(x, {f"m = {m}": phi[:, m] for m in range(5)})
         panels = [bumps.bound(x, phi.sum(axis=1), "sum")]
         for d in (1, 2):
-            panel = Panel(f"d = {d}: error like N^-n", "grid N", "sup |f - f_1|", log="xy")
+            panel = Panel(f"d = {d}: error like N^-n", "grid N", "sup |f - f₁|", log="xy")
             for n in self.orders:
                 panel.series(N, self.errors[d, n], f"n = {n}").bound(N, taylor_bound(d, n, N), f"bound, {n}")
             panels.append(panel)

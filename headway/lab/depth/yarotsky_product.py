@@ -18,8 +18,7 @@ class YarotskyProduct(Experiment):
     a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all cells give the exact supremum.
 
     Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in place of 2M²)
-    Assumes: |x|, |y| <= M; the squaring net sees absolute values, because it is x² on [0, 1] only.
-    Also: multiplication gate; product network.
+    Assumes: |x|, |y| <= M; the squaring net, which is x² on [0, 1], sees absolute values. Also: multiplication gate; product network.
     """
 
     bounds = param((1.0, 3.0, 10.0), "M: both factors are at most M in modulus", least=0.01, most=1000.0)

@@ -5,11 +5,6 @@ from headway.lab.tools.taylor_net import TaylorNet
 CASES = ((1, 1), (1, 2), (2, 2), (4, 2), (4, 4), (8, 2))  # (d, n)
 
 
-def tens(digits: np.ndarray) -> list[float]:
-    """Exactly the floats that are written 1e-k: the counter takes them as decimals."""
-    return [float(f"1e-{k}") for k in digits]
-
-
 def built_weights(d: int, n: int, m: int) -> int:
     """Weights of the net with N = 1 from the matrices of its terms: 2^d centres, and a difference has no bias at half of them."""
     terms = enumerate(TaylorNet(d, n, 1, m).generic)
@@ -38,7 +33,8 @@ class YarotskyRate(Experiment):
     dimensions = param(12, "the curse is drawn for d = 1 … dimensions", least=2, most=20, small=4)
 
     def measure(self, rng: Generator) -> Checks:
-        self.epsilon, far = np.array(tens(np.arange(1, self.digits + 1))), tens(np.array(self.far))
+        self.epsilon = np.array([float(f"1e-{k}") for k in range(1, self.digits + 1)])  # the counter takes decimals
+        far = [float(f"1e-{k}") for k in self.far]
         sizes = {case: [TaylorNet.reaching(*case, e).size for e in self.epsilon.tolist()] for case in CASES}
         self.weights = {case: np.array([float(size.weights) for size in found]) for case, found in sizes.items()}
         self.depth = {case: np.array([size.depth for size in found]) for case, found in sizes.items()}
