@@ -33,8 +33,10 @@ class ThresholdFunctionCount(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         known, kinds = np.array([*SEPARABLE.values()]), {n: classes(n) for n in range(1, self.n + 1)}
-        solved = {n: [feasible(augmented(cube(n), f), np.ones(2**n)) for f in tables(n)[kinds[n][0]]] for n in kinds}
-        self.count = [int(kinds[n][1][[v is not None for v in found]].sum()) for n, found in solved.items()]
+        self.count = np.zeros(self.n, dtype=int)
+        for n, (first, members) in kinds.items():
+            found = [feasible(augmented(cube(n), f), np.ones(2**n)) is not None for f in tables(n)[first]]
+            self.count[n - 1] = members[found].sum()
         yield headline(equal(f"separable functions of 1 … {self.n} inputs, by programs", self.count, known[: self.n]))
         sizes = [len(first) for first, _ in kinds.values()]
         yield equal("symmetry classes that were tried", sizes, np.array([*CLASSES.values()])[: self.n])
