@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, printed, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, printed, table
 from headway.lab.tools.curves import bend, sine, step
 from headway.lab.tools.polynomials import bernstein, bernstein_error, bernstein_root_error, runge_error, runge_gap
 
@@ -18,12 +16,11 @@ class Bernstein(Experiment):
                         <= ρ / (2 √n)               f ρ-Lipschitz
                         <= max |f''| / (8 n)        f twice differentiable
 
-    because Bin(n, x)/n is near x. On [-1, 1] the Taylor series of 1/(1 + 25x²) and interpolation at equal distances
-    diverge; at Chebyshev's nodes it errs by at most 4 M r^{-n} / (r - 1), M the maximum on the Bernstein ellipse r.
+    because Bin(n, x)/n is near x. On [-1, 1] the Taylor series of 1/(1 + 25x²) and interpolation at equal distances diverge; at
+    Chebyshev's nodes it errs by at most 4 M r^{-n} / (r - 1), M the maximum on the Bernstein ellipse r.
 
     Notes: A, C. Source: Bernstein 1912; Trefethen 2013, Approximation Theory and Approximation Practice, thm 8.2
-    Assumes: f is continuous; the interval is compact.
-    Also: Weierstrass approximation; Bernstein polynomials; Runge's phenomenon.
+    Assumes: f is continuous; the interval is compact. Also: Weierstrass approximation; Bernstein polynomials; Runge's phenomenon.
     """
 
     degrees = param((10, 20, 40, 80, 160, 320), "even degrees n", least=10, most=2000, small=(10, 20, 40))
@@ -54,16 +51,14 @@ class Bernstein(Experiment):
     def control(self, rng: Generator) -> Checks:
         x, m, n, jump = np.linspace(-1, 1, 2001), self.nodes, self.degrees[-1], step(0.5)
         self.equal = [float(np.max(np.abs(runge_gap(np.linspace(-1, 1, k + 1))(x)))) for k in m]
-        check = at_most(f"degree {m[-1]}: largest error found", self.equal[-1], self.ellipse[-1])
-        yield because("the nodes are equidistant", check)
+        yield because("equidistant nodes", at_most(f"degree {m[-1]}: largest error found", self.equal[-1], self.ellipse[-1]))
         self.taylor = [abs(float(np.sum((-25.0) ** np.arange(k // 2 + 1))) - 1 / 26) for k in m]
-        check = at_most(f"Taylor at 1: degree {m[-1]} is nearer than degree {m[0]}", self.taylor[-1], self.taylor[0])
-        yield printed(check, "A1")
+        yield printed(at_most(f"Taylor at 1: degrees {m[-1]} and {m[0]}", self.taylor[-1], self.taylor[0]), "A1")
         error = float(np.max(np.abs(bernstein(jump, n)(jump.turns) - jump(jump.turns))))
         yield printed(at_most(f'"any function", here a step, n = {n}: sup error', error, 1.5 * n**-0.5), "A1")
 
     def plots(self) -> list[Panel]:
-        left = Panel("Bernstein's polynomials converge", "degree n", "sup |B_n f - f|", log="xy")
+        left = Panel("Bernstein's polynomials converge", "degree n", "sup |Bₙ f - f|", log="xy")
         for (name, errors), (law, bound) in zip(self.errors.items(), self.bounds.items(), strict=True):
             left.series(self.degrees, errors, name).bound(self.degrees, bound, law)
         right = Panel("1/(1 + 25x²): nodes matter", "degree n", "largest error on [-1, 1]", log="y")

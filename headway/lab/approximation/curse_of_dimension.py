@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope
 from headway.lab.tools.lipschitz import SIDES, cell_error, centres, ring, tents
 from headway.lab.tools.programs import minimax
 
@@ -20,20 +18,17 @@ class CurseOfDimension(Experiment):
         the 2^N functions Σ_i ±(h/2 - |x - c_i|_∞)_+ on N cells:             any two are h apart
         a linear space of dimension M < N: for one of them                   sup error >= h/2
 
-    For the last line take z ≠ 0 orthogonal to the M features at the N centres and the signs of z: every v of the space
-    has Σ_i z_i (s_i h/2 - v_i) = Σ_i |z_i| h/2. For continuous choices of fewer than N parameters it is a theorem that
-    is not tested here.
+    For the last line take z ≠ 0 orthogonal to the M features at the N centres and the signs of z: every v of the space has Σ_i z_i (s_i
+    h/2 - v_i) = Σ_i |z_i| h/2. For continuous choices of fewer than N parameters it is a theorem that is not tested here.
 
     Notes: A, B. Source: DeVore, Howard, Micchelli 1989, https://doi.org/10.1007/BF01171759
-    Assumes: Lipschitz continuity is all that is known; uniform error; the space is chosen before the function.
-    Also: curse of dimensionality; worst case Lipschitz approximation.
+    Assumes: Lipschitz; uniform error; the space is chosen before g. Also: curse of dimensionality; worst case Lipschitz approximation.
     """
 
     dimensions = param(6, "d = 1 … dimensions for the rate", least=1, most=6, small=3)
     functions = param(8, "random functions (sines of a distance), of which the worst counts", least=4, most=40)
     features = param((2, 8, 24, 32), "M, dimensions of spaces; the grid has 36 cells", least=1, most=35, small=(2, 24))
     epsilon = param(0.1, "accuracy of the right panel", least=0.01, most=0.49)
-    cost = "M"
 
     def measure(self, rng: Generator) -> Checks:
         dims = range(1, self.dimensions + 1)

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import add, hinges, random_net
 from headway.lab.tools.maximum_net import lattice, maximum, tangent_error, tangents
@@ -16,13 +14,11 @@ class DeepNarrow(Experiment):
 
         M_k = max(M_{k-1}, ℓ_k) = ℓ_k + relu(M_{k-1} - ℓ_k),        ℓ_k(x) = a_k·x + b_k.
 
-    So every convex piecewise-linear function has width d + 1, and convex functions are approximated by tangents: ‖x‖²
-    up to d/(4m²) with m^d planes, the error at the corners between them. Others are differences of two such maxima.
-    Width d is too little: a net of width 1 is monotone, so it stays ¼ away from |x - ½|.
+    So width d + 1 is enough for convex functions, by tangents: ‖x‖² up to d/(4m²) with m^d planes, the error at the corners between them.
+    Others are differences of two such maxima. Width d is too little: a net of width 1 is monotone, so it stays ¼ away from |x - ½|.
 
     Notes: A, D. Source: Hanin and Sellke 2017, https://arxiv.org/abs/1710.11278
-    Assumes: x is in [0, 1]^d, so that relu(x) = x; the function is convex and piecewise linear.
-    Also: minimal width of deep ReLU nets; Hanin and Sellke's theorem.
+    Assumes: x is in [0, 1]^d; a convex, piecewise linear function. Also: minimal width of deep ReLU nets; Hanin and Sellke's theorem.
     """
 
     dimensions = param((1, 2, 3, 4), "the dimensions d", least=1, most=10)
@@ -30,13 +26,11 @@ class DeepNarrow(Experiment):
     points = param(10000, "random points of the cube", least=100, most=100_000, small=1000)
     nets = param(200, "random nets of width 1", least=50, most=2000, small=50)
 
-    def planes_in(self, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-        return rng.normal(size=(self.planes, d)), rng.normal(0, 0.5, self.planes)
-
     def measure(self, rng: Generator) -> Checks:
         gaps, both, widths = [], [], []
         for d in self.dimensions:
-            x, planes = rng.random((self.points, d)), [self.planes_in(d, rng) for _ in range(2)]
+            x, n = rng.random((self.points, d)), self.planes
+            planes = [(rng.normal(size=(n, d)), rng.normal(0, 0.5, n)) for _ in range(2)]
             f, g = (maximum(a, b) for a, b in planes)
             exact = [np.max(x @ a.T + b, axis=1) for a, b in planes]
             gaps.append(np.max(np.abs(f(x)[:, 0] - exact[0])))
@@ -46,16 +40,14 @@ class DeepNarrow(Experiment):
         yield equal(f"depth {self.planes}: each of {self.planes - 1} widths minus d is 1", widths, 1)
         yield equal("hidden layers are one fewer than planes", [len(w) for w in widths], self.planes - 1)
         yield close("difference of two maxima, not convex", both, 0.0)
-        nets = {d: [tangents(d, m) for m in sizes] for d, sizes in SIZES.items()}
-        self.depths = {d: np.array([net.depth for net in made]) for d, made in nets.items()}
-        self.errors, inside = {}, {}
+        self.depths, self.errors, inside, over = {}, {}, {}, []
         for d, sizes in SIZES.items():
-            corners = [lattice(d, np.arange(m + 1) / m) for m in sizes]
-            self.errors[d] = np.array([tangent_error(net, x) for net, x in zip(nets[d], corners, strict=True)])
-            inside[f"d = {d}"] = tangent_error(nets[d][-1], rng.random((500, d))) / self.errors[d][-1]
-        tangent = np.concatenate([d / (4 * np.array(m) ** 2.0) for d, m in SIZES.items()])
-        found = np.concatenate(list(self.errors.values()))
-        yield close("‖x‖² by tangents: error at the corners is d/(4m²)", found, tangent)
+            nets, corners = [tangents(d, m) for m in sizes], [lattice(d, np.arange(m + 1) / m) for m in sizes]
+            self.depths[d] = np.array([net.depth for net in nets])
+            self.errors[d] = [tangent_error(net, x) for net, x in zip(nets, corners, strict=True)]
+            inside[f"d = {d}"] = tangent_error(nets[-1], rng.random((500, d))) / self.errors[d][-1]
+            over += [e * 4 * m**2 / d for e, m in zip(self.errors[d], sizes, strict=True)]
+        yield close("‖x‖² by tangents: error at the corners over d/(4m²)", over, 1.0)
         yield at_most("at 500 random points, over that at the corners", inside, 1.0)
         functions = [pwl1d(random_net([1, *[1] * int(rng.integers(1, 9)), 1], rng)) for _ in range(self.nets)]
         rises = [np.append(np.diff(f.values), [f.left, f.right]) for f in functions]
@@ -65,9 +57,9 @@ class DeepNarrow(Experiment):
         self.monotone = [f for f in functions if np.ptp(f(THREE)) > 0.1][:3]
 
     def control(self, rng: Generator) -> Checks:
-        d = self.dimensions[-1]
-        (a, b), x = self.planes_in(d, rng), rng.uniform(-1, 1, (1000, d))
-        check = close(f"net and maximum on [-1, 1]^d, d = {d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
+        d, n = self.dimensions[-1], self.planes
+        a, b, x = rng.normal(size=(n, d)), rng.normal(0, 0.5, n), rng.uniform(-1, 1, (1000, d))
+        check = close(f"net and maximum on [-1, 1]^{d}", maximum(a, b)(x)[:, 0], np.max(x @ a.T + b, axis=1))
         yield because("x may be negative, and relu(x) is not x", check)
         away = np.max(np.abs(hinges([0, 0.5], [-1, 2], shift=0.5).at(THREE) - [0.5, 0, 0.5]))
         yield because("the width is 2", at_least("distance to |x - ½|", away, 0.25))
@@ -80,6 +72,5 @@ class DeepNarrow(Experiment):
             left.bound(N, d / 4 * N ** (-2 / d), "(d/4) N^(-2/d)" if d == 3 else "")
         right = Panel("Width 1 cannot turn", "x", "value (nets scaled)").target(x, np.abs(x - 0.5), "|x - ½|")
         for i, f in enumerate(self.monotone):
-            shown = f(x) - f(np.array(0.0))
-            right.control(x, shown / np.max(np.abs(shown)) / 2, "" if i else "width 1")
+            right.control(x, (f(x) - f(0.0)) / np.ptp(f(x)) / 2, "" if i else "width 1")
         return [left, right]

@@ -1,9 +1,7 @@
 from functools import partial
 
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, np, param
 from headway.lab.tools.multiindex import exponents, monomials
 from headway.lab.tools.ridge_powers import coefficients, directions, gap, ridge_net
 
@@ -17,10 +15,7 @@ class LiftingRidge(Experiment):
 
         p(x) = Σ_{i=1}^{N} c_i <w_i, x>^k,          for example    xy = ((x+y)² - (x-y)²) / 4.
 
-    With t^k interpolated at M knots, spacing h, on [-T, T], a ReLU net of N (M - 1) units errs by at most
-
-        Σ |c_i| (h²/8) k(k-1) T^{k-2},
-
+    With t^k interpolated at M knots, spacing h, on [-T, T], a ReLU net of N (M - 1) units errs by at most Σ |c_i| (h²/8) k(k-1) T^{k-2},
     the sum of the errors on the line. On the cube [-1, 1]^n unit vectors give |<w, x>| <= T = √n.
 
     Notes: C. Source: Pinkus 1999, section 3, https://doi.org/10.1017/S0962492900002919
@@ -37,7 +32,7 @@ class LiftingRidge(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         M, powers, ranks, units = np.array(self.knots), [], [], []
-        self.exact, self.found, self.bounds = {}, {}, {}
+        exact, self.found, self.bounds = {}, {}, {}
         for n, k in [(n, k) for n in self.variables for k in range(2, self.degree + 1)]:
             x, w, name = rng.uniform(-1, 1, (self.points, n)), directions(n, k, rng), f"n = {n}, k = {k}"
             A, p, h = coefficients(w, k), rng.normal(size=len(w)), 2 * math.sqrt(n) / (M - 1)
@@ -51,27 +46,24 @@ class LiftingRidge(Experiment):
             self.found[name] = [np.max(np.abs(d(x))) for d in gaps]
             if n == 2:  # the slope of an interpolant is off by at most h/2 max |(t^k)''|
                 lip = h / 2 * bend * (np.abs(c) @ np.abs(w).sum(axis=1))
-                sups = [certified_sup(d, s, [-1, -1], [1, 1], CERTAIN) for d, s in zip(gaps, lip, strict=True)]
-                self.exact[name] = [sup.high for sup in sups]
+                exact[name] = [certified_sup(*pair, [-1, -1], [1, 1], CERTAIN).high for pair in zip(gaps, lip, strict=True)]
         yield close("p is a sum of ridge powers; the net is p minus the gaps", powers, 0.0, 1e-9)
         yield equal("rank for generic directions minus binomial(n+k-1, k)", ranks, 0)
         yield equal("units minus N (M - 1)", units, 0)
-        if self.exact:
+        if exact:
             name = f"sup |p - net| on [-1, 1]², certified to {CERTAIN:.0%}"
-            yield headline(at_most(name, self.exact, [self.bounds[n] for n in self.exact], rounding=CERTAIN))
+            yield headline(at_most(name, exact, [self.bounds[n] for n in exact], rounding=CERTAIN))
         check = at_most(f"|p - net| at {self.points} points", self.found, self.bounds)
-        yield check if self.exact else headline(check)
+        yield check if exact else headline(check)
 
     def control(self, rng: Generator) -> Checks:
-        n, k = self.variables[-1], self.degree
-        w = directions(n, k, rng)
+        n, k, w = self.variables[-1], self.degree, directions(self.variables[-1], self.degree, rng)
         A, p = coefficients(w[:-1], k), rng.normal(size=len(w))
-        rest = float(np.linalg.norm(A @ np.linalg.lstsq(A, p, rcond=None)[0] - p))
-        check = close(f"n = {n}, k = {k}: coefficients that stay wrong", rest, 0.0, 1e-9)
-        yield because("one direction is missing", check)
+        rest = np.linalg.norm(A @ np.linalg.lstsq(A, p, rcond=None)[0] - p)
+        yield because("one direction is missing", close(f"{n = }, {k = }: what is left of p", rest, 0.0, 1e-9))
         w[1] = w[0]
-        check = equal(f"rank, n = {n}, k = {k}", int(np.linalg.matrix_rank(coefficients(w, k), tol=1e-12)), len(w))
-        yield because("one direction is repeated", check)
+        rank = np.linalg.matrix_rank(coefficients(w, k), tol=1e-12)
+        yield because("one direction is repeated", equal(f"rank, {n = }, {k = }", rank, len(w)))
 
     def plots(self) -> list[Panel]:
         t, w = np.linspace(-1, 1, 81), np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2)

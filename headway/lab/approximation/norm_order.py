@@ -19,13 +19,11 @@ class NormOrder(Experiment):
 
         ‖f - g‖_{L1(μ)} = ∫ |f - g| dμ <= sup |f - g|,
 
-    with equality for a constant difference, because the largest value is never below the mean. A measure of mass M has
-    M sup |f - g| on the right. There is no converse: the spike of height 1 and width w has L1 norm w/2, as small as one
-    likes, and supremum 1.
+    with equality for a constant difference, because the largest value is never below the mean. A measure of mass M has M sup |f - g| on
+    the right. There is no converse: the spike of height 1 and width w has L1 norm w/2, as small as one likes, and supremum 1.
 
     Notes: A. Source: Rudin 1987, Real and Complex Analysis, ch. 3
-    Assumes: μ is a probability measure, its mass is 1; f - g is bounded.
-    Also: average versus everywhere; L1 against sup norm.
+    Assumes: μ is a probability measure, its mass is 1; f - g is bounded. Also: average versus everywhere; L1 against sup norm.
     """
 
     pairs = param(200, "random pairs f, g", least=20, most=2000, small=30)
@@ -55,8 +53,7 @@ class NormOrder(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         yield because("the mass is 2", at_most("length on [0, 2]: L1 against sup", self.wide[1], self.wide[0]))
-        check = at_most(f"sum of {self.atoms} values of |f - g| against sup", self.sums, self.sup)
-        yield because("each of the points has the mass 1", check)
+        yield because("each point has the mass 1", at_most(f"{self.atoms} values of |f - g| against sup", self.sums, self.sup))
 
     def plots(self) -> list[Panel]:
         left, top = Panel("With mass 1 the average is below", "sup |f - g|", "∫ |f - g| dμ"), [0.0, self.sup.max()]

@@ -1,16 +1,11 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, math, np, param, slope
 from headway.lab.pwl1d import pwl1d, sup_distance
-from headway.lab.tools.curves import Curve, Function, bend, power, root, sine, step
+from headway.lab.tools.curves import bend, power, root, sine, step
 from headway.lab.tools.line_fits import best_at_random_knots
 from headway.lab.tools.nets import interpolant, through
 
 SINE, SQUARE, KINK, ROOT, STEP = sine(7), power(2), bend(1, 1 / math.pi), root(), step(1 / math.pi)
-LAWS: dict[Curve, Function] = {  # the bound for a step h
-    SINE: lambda h: 49 * h**2 / 8, SQUARE: lambda h: h**2 / 4, KINK: lambda h: h / 2, ROOT: lambda h: h**0.5 / 4,
-}
-RATES = {SINE: -2, SQUARE: -2, KINK: -1, ROOT: -0.5}  # the slope of the error in m
+LAWS = {SINE: (49 / 8, 2), SQUARE: (1 / 4, 2), KINK: (1 / 2, 1), ROOT: (1 / 4, 0.5)}  # c and p of the bound c h^p
 
 
 class PwlDensity(Experiment):
@@ -23,8 +18,8 @@ class PwlDensity(Experiment):
                       <= (h²/8) max |f''|       f twice differentiable, with equality for x² (h²/4)
         sup |√x - f_h| = √h / 4                 slower than for a Lipschitz function
 
-    Not interpolating is better by a factor of two: the best function with m pieces has error h²/8 for x², whatever its
-    knots, since one piece is as long as h and a line errs by at least ℓ²/8 on a piece of length ℓ.
+    Not interpolating is better by a factor of two: the best m pieces err by h²/8 for x², since one of them is as long as h, and a line
+    errs by at least ℓ²/8 on a piece of length ℓ.
 
     Notes: C. Source: de Boor 2001, A Practical Guide to Splines, ch. III
     Assumes: f is continuous on [0, 1]; the knots are equidistant; f is ρ-Lipschitz or twice differentiable for the faster rates.
@@ -36,14 +31,13 @@ class PwlDensity(Experiment):
     rivals = param(20, "random sets of knots for the lower bound", least=5, most=500, small=8)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        exact = all(m & (m - 1) == 0 for m in self.pieces)
-        return [(exact, "every m must be a power of two, so that x² is computed without rounding")]
+        return [(all(m & (m - 1) == 0 for m in self.pieces), "every m must be a power of two, so that x² is exact")]
 
     def measure(self, rng: Generator) -> Checks:
         m, h = np.array(self.pieces), 1 / np.array(self.pieces)
         functions = {g.name: [through(g, k) for k in self.pieces] for g in LAWS}
         self.errors = {g.name: np.array([g.sup_error(f) for f in functions[g.name]]) for g in LAWS}
-        self.laws = {g.name: law(h) for g, law in LAWS.items()}
+        self.laws = {g.name: c * h**p for g, (c, p) in LAWS.items()}
         yield headline(at_most("sup |f - f_h| against the law of each f", self.errors, self.laws, rounding=1e-12))
         yield at_most("sup |f - f_h| against ω(h)", self.errors, {g.name: g.modulus(h) for g in LAWS})
         nets = [interpolant(g, np.arange(m[-1] + 1) / m[-1]) for g in LAWS]
@@ -59,14 +53,13 @@ class PwlDensity(Experiment):
         near = [range(k, max(k + 1, 3 * k // 2), max(1, k // 16)) for k in self.pieces]
         self.errors[KINK.name] = np.array([max(KINK.sup_error(through(KINK, k)) for k in ks) for ks in near])
         for g in (SINE, KINK):
-            yield slope(f"{g.name}: error in m", m, self.errors[g.name], RATES[g], 0.1)
+            yield slope(f"{g.name}: error in m", m, self.errors[g.name], -LAWS[g][1], 0.1)
 
     def control(self, rng: Generator) -> Checks:
-        check = slope("√x: error in m like that of x²", self.pieces, self.errors["√x"], -2, 0.1)
-        yield because("√x has no second derivative at 0", check)
-        m = self.pieces[-1]
-        check = at_most(f"step at 1/π, m = {m}: sup error", STEP.sup_error(through(STEP, m)), 0.25)
-        yield because("a step is not continuous", check)
+        m, wide = self.pieces[-1], slope("√x: error in m", self.pieces, self.errors["√x"], -2, 0.1)
+        yield because("√x has no second derivative at 0", wide)
+        error = STEP.sup_error(through(STEP, m))
+        yield because("a step is not continuous", at_most(f"step at 1/π, {m = }: sup error", error, 0.25))
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("x²: the interpolant itself against h²/8", self.errors["x²"], self.best)
@@ -74,7 +67,7 @@ class PwlDensity(Experiment):
     def plots(self) -> list[Panel]:
         x, m = np.linspace(0, 1, 801), self.pieces
         left = Panel("Four pieces through √x", "x", "value").target(x, ROOT(x), "√x")
-        right = Panel("The smoother, the faster", "pieces m", "sup |f - f_h| (dashed: bound)", log="xy")
-        for g, rate in RATES.items():
-            right.series(m, self.errors[g.name], f"{g.name}, slope {rate:g}").bound(m, self.laws[g.name])
+        right = Panel("The smoother, the faster", "pieces m", "sup |f - fₕ| (dashed: bound)", log="xy")
+        for g, (_, p) in LAWS.items():
+            right.series(m, self.errors[g.name], f"{g.name}, slope {-p:g}").bound(m, self.laws[g.name])
         return [left.curve(x, through(ROOT, 4)(x), "4 pieces"), right.series(m, self.best, "x², best pieces")]

@@ -1,4 +1,3 @@
-from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param
 from headway.lab.pwl1d import Pwl, pwl1d, sup_distance
 from headway.lab.relu_net import ReluNet, hinges, random_net
@@ -31,7 +30,7 @@ class PwlReluSum(Experiment):
         m = np.arange(2, self.pieces + 1)
         functions = [random_pwl(k, rng) for k in m.tolist()]
         nets = [as_hinges(f) for f in functions]
-        back = [pwl1d(net) for net in nets]
+        back = [*map(pwl1d, nets)]
         errors = [relative_distance(f, g) for f, g in zip(functions, back, strict=True)]
         yield headline(close("sup |f - hinges| on [-10, 10], relative", errors, 0.0, 1e-12))
         yield equal("hinges are m - 1", [net.nodes - 2 for net in nets], m - 1)
@@ -42,9 +41,8 @@ class PwlReluSum(Experiment):
         yield equal("on [0, 1] m pieces need m units", net.nodes, self.pieces)
         yield close("on [0, 1]: sup |f - net|", sup_distance(inside, pwl1d(net)), 0.0, 1e-9)
         nets = [random_net([1, int(N), 1], rng) for N in rng.integers(1, self.units + 1, self.nets)]
-        back = [pwl1d(net) for net in nets]
-        self.units_of = np.array([net.nodes for net in nets])
-        self.pieces_found = np.array([f.pieces(-1, 1) for f in back])
+        back, self.units_of = [*map(pwl1d, nets)], np.array([net.nodes for net in nets])
+        self.pieces_found = [f.pieces(-1, 1) for f in back]
         yield at_most("pieces of a net with N units", [f.pieces() for f in back], self.units_of + 1, kind="EXACT")
         again = [relative_distance(f, pwl1d(as_hinges(f.simplified()))) for f in back]
         yield close("net, to pieces and back: sup of the difference, relative", again, 0.0, 1e-9)
@@ -59,21 +57,20 @@ class PwlReluSum(Experiment):
     def control(self, rng: Generator) -> Checks:
         f = random_pwl(self.pieces, rng)
         short = hinges(f.knots[:-1], np.diff(f.slopes)[:-1], f.left, float(f.values[0] - f.left * f.knots[0]))
-        check = equal(f"pieces of {self.pieces - 2} hinges", pwl1d(short).pieces(), self.pieces)
-        yield because("there is one hinge too few", check)
-        deep = teeth(5)
-        pieces = at_most(f"pieces of {deep.nodes} units, 5 layers", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
-        yield because("there is more than one hidden layer", pieces)
+        few, deep = equal(f"pieces of {self.pieces - 2} hinges", pwl1d(short).pieces(), self.pieces), teeth(5)
+        yield because("there is one hinge too few", few)
+        many = at_most(f"pieces of {deep.nodes} units, 5 layers", pwl1d(deep).pieces(), deep.nodes + 1, kind="EXACT")
+        yield because("there is more than one hidden layer", many)
 
     def plots(self) -> list[Panel]:
         f, x = SHOWN, np.linspace(-3.5, 3.5, 400)
         left = Panel("Six pieces: a line and five hinges", "x", "value").target(x, f(x), "f")
         left.curve(x, {"sum of all": as_hinges(f).at(x), "affine part": f.values[0] + f.left * (x - f.knots[0])})
-        parts = np.diff(f.slopes) * np.maximum(x[:, None] - f.knots, 0)
-        left.custom(lambda axes: axes.plot(x, parts, color=style.GREEN, linewidth=1, label="_"))
+        left.thin(x, (np.diff(f.slopes) * np.maximum(x[:, None] - f.knots, 0)).T)
         N = np.arange(1, max(self.units, 15) + 1)
         right = Panel("Depth makes more pieces than width", "hidden units N", "linear pieces", log="y")
         right.bound(N, N + 1, "N + 1").points(self.units_of, self.pieces_found, "one hidden layer, inside [-1, 1]")
         powers = [teeth(k) for k in range(1, 6)]
         right.control([net.nodes for net in powers], [pwl1d(net).pieces() for net in powers], "Δ^k, k layers")
-        return [left.limits(y=(-4, 4)).note(-3.4, -3.7, "green: the hinges"), right]
+        right.ticks(x={float(k): str(k) for k in N[2::3]})
+        return [left.limits(y=(-4, 4)).note(-3.4, -3.7, "thin: the hinges"), right]

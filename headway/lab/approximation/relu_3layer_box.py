@@ -1,8 +1,6 @@
 from itertools import product
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, table, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, np, param, table, vacuous
 from headway.lab.tools.box_net import Integral, evaluate, quadrature, separate, shared, spikes, vertex_error
 from headway.lab.tools.boxes import middles
 
@@ -13,20 +11,17 @@ PUBLISHED = {5: 0.158, 10: 0.086, 20: 0.050}  # L1 error for d = 2, γ/h = 0.01,
 class Relu3LayerBox(Experiment):
     """A ReLU net with two hidden layers and N(4d + 1) units approximates a continuous function on [0, 1]^d on average.
 
-    Let |g(x) - g(x')| <= ε whenever max_j |x_j - x'_j| <= δ, and N = ⌈1/δ⌉^d boxes ×[a_j, b_j] of side h, α_i = g at
-    the middle, ramps of width γ:
+    Let |g(x) - g(x')| <= ε where max_j |x_j - x'_j| <= δ; N = ⌈1/δ⌉^d boxes ×[a_j, b_j] of side h, α_i = g at the middle, ramps of width γ:
 
         q_j(z) = relu((z-a_j+γ)/γ) - relu((z-a_j)/γ) - relu((z-b_j)/γ) + relu((z-b_j-γ)/γ)
         f(x) = Σ_i α_i relu(Σ_j q_j(x_j) - (d-1)),      ∫ |f - g| <= ε + max|g| N ((h+2γ)^d - h^d),
 
-    which is 2ε for γ small enough: ε from the boxes, ε from the ramps. With a shared first layer there are N + 4dn units,
-    n = 1/h. The supremum does not fall: near a face two boxes add up. Here g is that of `partition-lemma`.
+    which is 2ε for small γ. A shared first layer gives N + 4dn units, n = 1/h. The supremum stays: boxes add up. g: `partition-lemma`.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
     Assumes: g has the modulus of continuity ε at δ, it need not be Lipschitz; the error is an average over [0, 1]^d; γ <= h/2.
-    Deviates: for d >= 2 the integral is by Sobol points, and four standard errors are added to it. The printed bound ε can be reached
-    (mid-range values, narrow ramps), so it is not refuted; but the proof does not give it.
-    Also: 3-layer ReLU approximation; multivariate approximation by boxes.
+    Deviates: for d >= 2 the integral is by Sobol points, four standard errors added. The printed bound ε can be reached (mid-range values,
+    narrow ramps), so it is not refuted; but the proof gives 2ε. Also: 3-layer ReLU approximation; multivariate approximation by boxes.
     """
 
     sides = param((5, 10, 20), "n boxes for each side, δ = h = 1/n", least=4, most=24, count=2, small=(5, 10))
@@ -66,12 +61,10 @@ class Relu3LayerBox(Experiment):
     def control(self, rng: Generator) -> Checks:
         check = at_most("spikes with α at their tips: ∫ |f - g| / ε is at most 1", spikes(self.sides[-1]), 1)
         yield because("ε must pay for the boxes and for the ramps", vacuous(check, "A2"))
-        check = at_most("d = 1, n = 40: ∫ |f - g| against 2ε", Integral(1, 6, rng)(40, 1 / 80)[0], 6 / 40)
-        yield because("the ramps are half as wide as the boxes", check)
-        d, k = self.dimensions, self.sides[-1]
+        wide, d, n = Integral(1, 6, rng)(40, 1 / 80)[0], self.dimensions, self.sides[-1]
+        yield because("the ramps are half as wide as the boxes", at_most("d = 1, n = 40: ∫ |f - g| against 2ε", wide, 6 / 40))
         largest = self.sup[f"d = {d}"][-1] * PEAK[d - 1]
-        check = at_most(f"d = {d}, n = {k}: sup |f - g| against 2ε", largest, 2 * RHO[d - 1] / k)
-        yield because("the error is not averaged", check)
+        yield because("no average", at_most(f"{d = }, {n = }: sup |f - g| against 2ε", largest, 2 * RHO[d - 1] / n))
 
     def plots(self) -> list[Panel]:
         n, d, t = np.array(self.sides), min(2, self.dimensions), np.linspace(0, 1, 240)

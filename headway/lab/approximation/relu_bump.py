@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.curves import bend, cantor, root, sine, step
@@ -18,8 +16,7 @@ class ReluBump(Experiment):
 
         F = Σ_{k<K} f(t_k) I_{s_k, s_{k+1}},      sup |F - f| <= ω_f(1/K + δ),
 
-    with the modulus of continuity ω_f: F(x) lies between values of f at knots that near. 4K ReLUs, or 2K + 2 when ramps
-    are shared.
+    with the modulus of continuity ω_f: F(x) lies between values of f at knots that near. 4K ReLUs, or 2K + 2 when ramps are shared.
 
     Notes: E. Source: Barak, CS229br Foundations of Deep Learning, https://boazbk.github.io/mltheoryseminar/cs229br
     Assumes: f is continuous on [0, 1]; 0 < δ < 1/K; the first and the last ramp lie outside of [0, 1].
@@ -52,9 +49,8 @@ class ReluBump(Experiment):
         yield printed(close("height of the ramp as printed", self.wrong.at(50.0), 1.0), "E1")
         yield printed(close("first kink of the ramp as printed", pwl1d(self.wrong).simplified().knots[0], self.a), "E1")
         K, f, jump = self.bumps[-1], TARGETS[1], step(1 / np.pi)
-        inside = bumps(f, np.arange(K + 1) / K - 0.05 / K, 0.1 / K)
-        check = at_most(f"{f.name}, K = {K}: error at 0", abs(inside.at(0.0) - 0.3), 1.1 / K)
-        yield because("the first ramp starts at t_0 - δ/2, inside of [0, 1] it is at half height", check)
+        inside = abs(bumps(f, np.arange(K + 1) / K - 0.05 / K, 0.1 / K).at(0.0) - 0.3)
+        yield because("the first ramp is at half height at 0", at_most(f"{f.name}, {K = }: error at 0", inside, 1.1 / K))
         error = np.max(np.abs(shared(jump, around_knots(K, 0.1 / K), 0.1 / K).at(jump.turns) - jump(jump.turns)))
         yield because("a step is not continuous", at_most(f"step at 1/π, K = {K}: error at the jump", error, 0.25))
 

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, table
 from headway.lab.tools.curves import bend, line, sine, zigzag
 from headway.lab.tools.staircase import random_staircase, staircase, units_for
 
@@ -17,8 +15,7 @@ class Threshold1D(Experiment):
     Values from the middle of each step need only ⌈ρ/(2ε)⌉ units. That is optimal: for g = ρx a step of length ℓ errs by at least ρℓ/2.
 
     Notes: A. Source: Telgarsky, Deep Learning Theory lecture notes, ch. 2, https://mjt.cs.illinois.edu/dlt/
-    Assumes: g is ρ-Lipschitz on [0, 1].
-    Also: threshold units in one dimension; staircase approximation.
+    Assumes: g is ρ-Lipschitz on [0, 1]. Also: threshold units in one dimension; staircase approximation.
     """
 
     epsilons = param((0.5, 0.1, 0.03, 0.01), "the errors ε to reach", least=1e-3, most=1.0, small=(0.5, 0.1))
@@ -49,8 +46,7 @@ class Threshold1D(Experiment):
         few = int(self.half[-1]) - 1
         error = staircase(g, few, 0.5).sup_error(g)
         yield because("a step is too wide", at_most(f"ρx from the middles of {few} steps, one too few", error, e))
-        error = staircase(steep, m).sup_error(steep)
-        yield because("it is not ρ-Lipschitz", at_most(f"{steep.name} with {m} units", error, e))
+        yield because("it is not ρ-Lipschitz", at_most(f"{steep.name}, {m} units", staircase(steep, m).sup_error(steep), e))
 
     def plots(self) -> list[Panel]:
         g, x, m = self.targets[0], np.linspace(0, 1, 600), int(self.m[0])

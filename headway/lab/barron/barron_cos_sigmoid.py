@@ -14,14 +14,11 @@ class BarronCosSigmoid(Experiment):
 
         h_w(y) = (C/‖w‖) (cos(b + ‖w‖y) - cos b)
 
-    is C-Lipschitz and at most C, so a staircase with values from the middles of ⌈C/ε⌉ steps errs by at most ε, and sigmoids in place of
-    the steps by at most 2ε. The number of units depends on C and ε, not on ‖w‖. Near a step the sigmoid mixes two levels that are both
-    within ε of h, so only the tails, Σ|a_i| σ(-κΔ/2) with steps of length Δ, are added: κ = (2/Δ) log(3C/ε) makes them at most ε.
+    is C-Lipschitz and at most C, so a staircase through the middles of ⌈C/ε⌉ steps errs by at most ε, whatever ‖w‖ is, and sigmoids by 2ε:
+    near a step they mix two levels within ε of h, and the tails Σ|a_i| σ(-κΔ/2) are at most ε for κ = (2/Δ) log(3C/ε), steps of length Δ.
 
-    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory lecture notes, ch. 3,
-    https://mjt.cs.illinois.edu/dlt/
-    Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; the unit is divided by ‖w‖.
-    Also: Barron's theorem, step 3; cosine as sigmoids.
+    Notes: A. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory, ch. 3, https://mjt.cs.illinois.edu/dlt/
+    Assumes: ‖x‖ <= 1, so that y = <w,x>/‖w‖ is in [-1, 1]; it is divided by ‖w‖. Also: Barron's theorem, step 3; cosine as sigmoids.
     """
 
     norms = param((0.1, 1.0, 10.0, 100.0), "the lengths ‖w‖ of the frequency", least=0.01, most=1000.0)
@@ -58,8 +55,7 @@ class BarronCosSigmoid(Experiment):
         row = at_most(f"C = {C:g}: sup error of ⌈1/ε⌉ = {m} units", step_error(cosine_unit(C, 1.0, math.pi / 2), m), e)
         yield printed(row, "A8")
         error = step_error(cosine_unit(100 * C, 100.0, math.pi / 2), enough)
-        row = at_most(f"C cos(100y + π/2): sup error of {enough} units", error, e)
-        yield because("the unit is not divided by ‖w‖", row)
+        yield because("it is not divided by ‖w‖", at_most(f"C cos(100y + π/2): sup error of {enough} units", error, e))
 
     def plots(self) -> list[Panel]:
         u, h = np.linspace(0, 1, 500), cosine_unit(2.0, 10.0, math.pi / 2)

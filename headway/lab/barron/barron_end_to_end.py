@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, np, param, slope, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, math, mean_is, np, param, slope, vacuous
 from headway.lab.tools.gaussians import Gaussian, affordable, ball, greedy, net_errors, steps
 
 STEEP = 400.0  # κ of the sigmoids σ(κ(y - t)) that replace the steps
@@ -15,14 +13,11 @@ class BarronEndToEnd(Experiment):
         f_n(x) = f(0) + (1/n) Σ_i 2r h'_{w_i}(t_i) s_i(x),     w_i ~ ‖w‖ |f̂| / C,   t_i ~ Unif[-r, r],
         s_i = 1{y >= t_i} if t_i > 0, else -1{y < t_i},        y = <w_i,x> / ‖w_i‖,       E ∫ (f - f_n)² dμ <= (2rC)²/n.
 
-    A unit is unbiased, because h_w(y) = ∫_0^y h_w'(t) dt, and at most 2rC. For the Lebesgue measure the bound is
-    multiplied by the volume of the ball. Steep sigmoids do as well as steps, and so does a greedy choice (Jones).
+    A unit is unbiased, because h_w(y) = ∫_0^y h_w'(t) dt, and at most 2rC. For the Lebesgue measure the bound is multiplied by the volume.
 
-    Notes: A, C. Source: Barron 1993, theorem 1, https://doi.org/10.1109/18.256500; Jones 1992 (the greedy choice),
-    https://doi.org/10.1214/aos/1176348546
+    Notes: A, C. Source: Barron 1993, theorem 1, https://doi.org/10.1109/18.256500; Jones 1992 (greedy), https://doi.org/10.1214/aos/1176348546
     Assumes: C = ∫ ‖w‖ |f̂(w)| dw is finite; μ is a probability measure on the ball of radius r; sigmoids may be steep.
-    Deviates: a mean over draws stands for the expectation; greedy chooses among 2000 units.
-    Also: Barron's theorem; dimension-free approximation rate.
+    Deviates: a mean over draws is the expectation; greedy has 2000 units. Also: Barron's theorem; dimension-free approximation rate.
     """
 
     cost = "M"
@@ -43,11 +38,11 @@ class BarronEndToEnd(Experiment):
         return net_errors(lambda x, n, rng: steps(f, n, rng, r, phase)(x, kappa), f, x, n, self.draws, rng).mean(axis=1)
 
     def measure(self, rng: Generator) -> Checks:
-        self.n = np.array(sorted(self.sizes))
+        self.n, r = np.array(self.sizes), self.radius
         self.errors = {d: self.nets(ball(self.points, d, rng), rng) for d in sorted({10, *self.dimensions})}
-        self.bound = {d: (2 * Gaussian(d).C) ** 2 for d in self.errors}
+        self.bound = {d: (2 * Gaussian(d).C) ** 2 / self.n for d in self.errors}
         self.mean = {f"d = {d}": e.mean(axis=0) for d, e in self.errors.items()}
-        yield headline(at_most("mean error, (2C)²/n", self.mean, [self.bound[d] / self.n for d in self.errors]))
+        yield headline(at_most("mean error, (2C)²/n", self.mean, self.bound))
         for name, mean in self.mean.items():
             yield slope(f"error against n, {name}", self.n, mean, -1.0, 0.15)
         every = [Gaussian(d, shift=self.shift) for d in self.errors]
@@ -55,27 +50,25 @@ class BarronEndToEnd(Experiment):
         yield at_most("one unit, as a share of 2C, every d", largest, 1.0, kind="EXACT")
         f, half, other = Gaussian(10, shift=self.shift), ball(self.points, 10, rng), ball(self.points, 10, rng)
         self.smooth = self.nets(half, rng, kappa=STEEP).mean(axis=0)
-        yield at_most(f"sigmoids of steepness {STEEP:g}: mean error, d = 10", self.smooth, self.bound[10] / self.n)
+        yield at_most(f"sigmoids of steepness {STEEP:g}: mean error, d = 10", self.smooth, self.bound[10])
         pool, n = steps(f, 2000, rng), np.arange(1, GREEDY + 1)
         chosen = greedy(pool(half), f.rise(half), GREEDY)
         gaps = [np.cumsum(pool(x)[:, chosen], axis=1) / n - f.rise(x)[:, None] for x in (half, other)]
         self.path, fresh = np.mean(np.square(gaps), axis=1)
         found = {"on its points": self.path, "on other points": fresh}
-        yield at_most(f"greedy: error, (2C)²/n, n <= {GREEDY}, d = 10", found, self.bound[10] / n)
-        r, wide = self.radius, self.nets(self.radius * half, rng, r=self.radius).mean(axis=0)
-        yield at_most(f"radius r = {r:g}: mean error, (2rC)²/n, d = 10", wide, r**2 * self.bound[10] / self.n)
-        self.lebesgue = math.pi**5 / 120 * r**10 * wide[-1]  # the volume of a ball in ten dimensions is π⁵ r¹⁰ / 5!
+        yield at_most(f"greedy: error, (2C)²/n, n <= {GREEDY}, d = 10", found, (2 * f.C) ** 2 / n)
+        self.wide = self.nets(r * half, rng, r=r).mean(axis=0)
+        yield at_most(f"radius r = {r:g}: mean error, (2rC)²/n, d = 10", self.wide, r**2 * self.bound[10])
 
     def sample(self, rng: Generator) -> Checks:
         for d, r in sorted({(min(self.dimensions), 1.0), (max(self.dimensions), 1.0), (2, self.radius)}):
             f, x = Gaussian(d, shift=self.shift), np.full(d, -0.9 * r / math.sqrt(d))  # away from the centre
-            units = steps(f, 20_000, rng, r)(x[None])
-            yield mean_is(f"one unit is unbiased, d = {d}, r = {r:g}", units, float(f.rise(x)))
+            yield mean_is(f"one unit is unbiased, {d = }, {r = }", steps(f, 20_000, rng, r)(x[None]), float(f.rise(x)))
 
     def control(self, rng: Generator) -> Checks:
-        n, d = int(self.n[-1]), max(self.dimensions)
-        volume = at_most("∫ (f - f_n)² dx over the ball, d = 10", self.lebesgue, self.radius**2 * self.bound[10] / n)
-        yield vacuous(because("the volume of the ball is not 1", volume), "A5")
+        (d, r), n, bound = (self.dimensions[-1], self.radius), self.n[-1], self.bound[10][-1]
+        volume = at_most("∫ (f - f_n)² dx over the ball, d = 10", np.pi**5 / 120 * r**10 * self.wide[-1], r**2 * bound)
+        yield vacuous(because("the volume of the ball, π⁵ r¹⁰ / 5!, is not 1", volume), "A5")
         alone = at_most(f"mean error, 1/n, d = {d}, n = {n}", self.errors[d][:, -1].mean(), 1 / n)
         yield vacuous(because("C is left out, which grows with d", alone), "C23")
         without = self.nets(ball(self.points, 2, rng), rng, phase=0).mean(axis=0)
@@ -84,10 +77,10 @@ class BarronEndToEnd(Experiment):
     def plots(self) -> list[Panel]:
         left = Panel("The rate does not depend on d", "hidden units n", "∫ (f - fₙ)² dμ", log="xy")
         left.series(self.n, self.mean)
-        for d in self.errors:
-            left.bound(self.n, self.bound[d] / self.n, f"(2C)²/n, d = {d}")
+        for d, bound in self.bound.items():
+            left.bound(self.n, bound, f"(2C)²/n, d = {d}")
         left.control(self.n, self.errors[d][:, 0].mean() * (self.n / self.n[0]) ** (-2 / d), f"grids: n^(-2/{d})")
         right = Panel("Steps, sigmoids and a greedy choice", "hidden units n", "∫ (f - fₙ)² dμ, d = 10", log="xy")
         right.series(self.n, {"steps, mean": self.mean["d = 10"], "steps, best draw": self.errors[10].min(axis=0)})
         right.series(self.n, self.smooth, "sigmoids, mean").curve(np.arange(4, GREEDY + 1), self.path[3:], "greedy")
-        return [left, right.bound(self.n, self.bound[10] / self.n, "(2C)²/n")]
+        return [left, right.bound(self.n, self.bound[10], "(2C)²/n")]

@@ -1,8 +1,6 @@
 from fractions import Fraction
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, share_is,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, np, param, printed, share_is
 from headway.lab.tools.dichotomies import cover, dichotomies, recursion
 from headway.lab.tools.programs import separable
 
@@ -14,15 +12,12 @@ class CoverCount(Experiment):
 
         C(s, n) = 2 Σ_{i=0}^{n-1} binomial(s-1, i),     C(s+1, n) = C(s, n) + C(s, n-1),     C(1, n) = C(s, 1) = 2
 
-    All 2^s labellings are possible up to s = n, exactly half of them at s = 2n, and for large n the fraction C(s, n) / 2^s is a step at
-    s/n = 2. The number itself keeps growing with s; only the fraction falls.
+    All labellings are possible up to s = n, half of them at s = 2n; for large n the fraction C(s, n) / 2^s is a step there, while C grows.
 
     Notes: C. Source: Cover 1965, https://doi.org/10.1109/PGEC.1965.264137
-    Assumes: general position: every n of the points are linearly independent; no bias, or the points have been augmented by a 1.
-    Also: Cover's theorem; function counting theorem.
+    Assumes: general position: any n points are independent; no bias, or points (x, 1). Also: Cover's theorem; function counting theorem.
     """
 
-    cost = "M"
     s = param(8, "points whose labellings are counted one by one", least=1, most=12, small=6)
     n = param(3, "dimension of those points", least=1, most=10)
     large = param(20, "dimension for random labellings", least=2, most=50, small=10, full=30)
@@ -33,7 +28,7 @@ class CoverCount(Experiment):
         return [(self.large * self.labellings <= 40_000, "large times labellings must be at most 40,000")]
 
     def measure(self, rng: Generator) -> Checks:
-        self.shares: dict[float, list[float]] = {ratio: [] for ratio in self.ratios}
+        self.shares: list[tuple[float, float]] = []  # s/n and the share of labellings that are separable
         s, n, one = self.s, self.n, dichotomies(rng.normal(size=(self.s, self.n)))
         yield headline(equal(f"separable labellings of {s} points in {n} dimensions, counted", one, cover(s, n)))
         found = np.array([dichotomies(rng.normal(size=pair)) for pair in COUNTS])
@@ -49,7 +44,7 @@ class CoverCount(Experiment):
             s = round(ratio * self.large)
             x, y = rng.normal(size=(s, self.large)), rng.choice([-1, 1], (self.labellings, s, 1))
             hits, p = sum(separable(labels * x) for labels in y), cover(s, self.large) / 2**s
-            self.shares[ratio].append(hits / self.labellings)
+            self.shares.append((ratio, hits / self.labellings))
             yield share_is(f"share at s/n = {ratio:g}, n = {self.large}", hits, self.labellings, p)
 
     def control(self, rng: Generator) -> Checks:
@@ -67,6 +62,6 @@ class CoverCount(Experiment):
             s = range(1, 4 * n + 1)
             left.curve(np.array(s) / n, [cover(k, n) / 2**k for k in s], f"n = {n}")
             right.curve(np.array(s) / n, [float(cover(k, n)) for k in s], f"n = {n}")
-        ratios = np.repeat(self.ratios, [len(found) for found in self.shares.values()])
-        left.points(ratios, np.concatenate([*self.shares.values()]), f"random labels, n = {self.large}", size=22)
+        ratios, shares = np.transpose(self.shares)
+        left.points(ratios, shares, f"random labels, n = {self.large}", size=22)
         return [left.level(0.5, "½"), right.ticks(y={10.0**k: f"$10^{{{k}}}$" for k in range(0, 90, 20)})]

@@ -1,8 +1,4 @@
-from itertools import pairwise
-
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, slope
 from headway.lab.tools.dense_memory import LIMIT, capacity, energy, formula, stable_share, stays
 from headway.models.classical.dense_memory import DenseMemory as Registered
 
@@ -28,20 +24,18 @@ class DenseMemory(Experiment):
     trials = param(100, "test patterns for each n, F and seed", least=100, most=400)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        wide = self.sizes[-1] >= 30 and min(b / a for a, b in pairwise(self.sizes)) >= 1.2
+        wide = self.sizes[-1] >= 30 and np.all(np.diff(self.sizes) >= 0.2 * np.array(self.sizes[:-1]))
         even = max(self.exponential) >= 14 and not any(n % 2 for n in self.exponential)
-        return [
-            (wide, "sizes must grow by a fifth or more at each step, to 30 or more"),
-            (even, "exponential must be even numbers up to 14 or more, or the growth of large n is not seen"),
-        ]
+        grow = "sizes must grow by a fifth or more at each step, to 30 or more"
+        return [(bool(wide), grow), (even, "exponential must be even numbers up to 14 or more, for the growth of large n")]
 
     def measure(self, rng: Generator) -> Checks:
         self.found: list[dict[tuple[int, int], float]] = []
         y = rng.integers(0, 2, (200, 300, 12), dtype=np.int8)  # beside (1, …, 1), which is stored last and started from
         sets = [np.vstack([2.0 * bits - 1, np.ones(12)]) for bits in y]
-        ends = [Registered("exponential", sweeps=1).fit(x).transform(x[-1:]) for x in sets]
-        model, sums = np.array([bool((end == 1).all()) for end in ends]), stays(y, energy(0, 12))[:, -1]
-        yield equal("F = exp: fixed points by running sums and by `dense-memory`", sums, model)
+        ends = np.array([Registered("exponential", sweeps=1).fit(x).transform(x[-1:])[0] for x in sets])
+        name = "F = exp: fixed points by running sums and by `dense-memory`"
+        yield equal(name, stays(y, energy(0, 12))[:, -1], (ends == 1).all(axis=1))
 
     def sample(self, rng: Generator) -> Checks:
         pairs = [(k, n) for k in (2, 3) for n in self.sizes] + [(k, self.n) for k in (2, 3, 4)]
@@ -59,19 +53,17 @@ class DenseMemory(Experiment):
         yield at_most(f"s off the formula, in doublings, n = {self.n}, by k", off, 1, kind="STAT")
         doublings = np.polyfit(self.exponential, [math.log2(found[0, n]) for n in self.exponential], 1)[0]
         yield at_least("exp: doublings of s for each neuron", float(doublings), 0.5, kind="STAT")
-        share = stable_share(18, energy(0, 18), 2**9, 2 * self.trials, rng)[-1]
-        yield at_least("exp: fixed points, n = 18, s = 2^(n/2)", share, 0.9, kind="STAT")
-        most = LIMIT if self.n >= 50 else 2000
-        share = stable_share(self.n, energy(0, self.n), most, 20, rng)[-1]
-        yield at_least(f"exp: fixed points, n = {self.n}, s = {most}", share, 0.95, kind="STAT")
+        for m, s, times, least in ((18, 2**9, 2 * self.trials, 0.9), (self.n, LIMIT if self.n >= 50 else 2000, 20, 0.95)):
+            share = stable_share(m, energy(0, m), s, times, rng)[-1]
+            yield at_least(f"exp: fixed points, n = {m}, s = {s}", share, least, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        share, s = stable_share(18, energy(2, 18), 2**9, 40, rng)[-1], int(self.found[0][3, self.n])
+        n, most = self.n, int(self.found[0][3, self.n])
+        share = stable_share(18, energy(2, 18), 2**9, 40, rng)[-1]
         yield because("F is x², not exp", at_least("fixed points, n = 18, s = 2^(n/2)", share, 0.9, kind="STAT"))
-        share = stable_share(self.n, energy(3, self.n), 6 * s, 20, rng)[-1]
-        yield because("s is six times that", at_least(f"fixed points, k = 3, s = {6 * s}", share, 0.95, kind="STAT"))
-        share = stable_share(self.n, energy(3, self.n), s, 40, rng, ones=0.35)[-1]
-        yield because("they are 65 % opposite", at_least(f"fixed points, k = 3, {s = }", share, 0.95, kind="STAT"))
+        for why, s, trials, ones in (("it is six times that", 6 * most, 20, 0.5), ("65 % opposite bits", most, 40, 0.35)):
+            share = stable_share(n, energy(3, n), s, trials, rng, ones)[-1]
+            yield because(why, at_least(f"fixed points, k = 3, {s = }", share, 0.95, kind="STAT"))
 
     def plots(self) -> list[Panel]:
         mean = {key: float(np.mean([found[key] for found in self.found])) for key in self.found[0]}

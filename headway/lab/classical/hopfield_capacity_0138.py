@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, published, within,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, table, within
 from headway.lab.tools.hopfield import STARTS, hebb, limit, overlaps, patterns, settle
 
 MEASURED = {  # m of 64 other nets of 400 neurons, and its standard error, by α
@@ -21,9 +19,8 @@ class HopfieldCapacity0138(Experiment):
 
     Notes: C. Source: Amit, Gutfreund, Sompolinsky 1985, https://doi.org/10.1103/PhysRevLett.55.1530
     Assumes: independent patterns of independent fair signs; α < 0.138; updates until nothing changes; the start is the pattern.
-    Deviates: a net of 400 neurons still has m = 0.74 ± 0.01 at α = 0.18, so m <= 0.75 is asked of it from 0.2 on, of 800 from 0.18 on.
-    Its values are compared with those of 64 other nets, measured once, since those of a few nets scatter by 0.05.
-    Also: Hopfield storage capacity; avalanche of errors.
+    Deviates: n = 400 still has m = 0.74 ± 0.01 at α = 0.18, so m <= 0.75 is asked of it from 0.2 on, of 800 from 0.18 on; its values are
+    compared with those of 64 other nets, as a few nets scatter by 0.05. Also: Hopfield storage capacity; avalanche of errors.
     """
 
     cost = "M"
@@ -33,13 +30,11 @@ class HopfieldCapacity0138(Experiment):
                    least=0.02, most=0.4, small=(0.05,))  # fmt: skip
 
     def conditions(self) -> list[tuple[bool, str]]:
-        wide = min(self.sizes) <= 250 and max(self.sizes) >= 400
-        return [(wide, "sizes must go from 250 or less to 400 or more, or no difference is seen")]
+        return [(min(self.sizes) <= 250 and max(self.sizes) >= 400, "sizes must go from 250 or less to 400 or more")]
 
     def measure(self, rng: Generator) -> Checks:
-        self.a, (alphas, limits) = np.array(sorted({*self.ratios, 0.12, 0.16, 0.2})), limit()
-        yield published("α_c of the equation", float(alphas[0]), 0.138, 5e-4)
-        yield published("m at α_c", float(limits[0]), 0.967, 5e-4)
+        self.a, (alphas, limits) = np.array(sorted({*self.ratios, 0.12, 0.16, 0.2})), limit()  # α_c is the first
+        yield from table({"α_c": 0.138, "m": 0.967}, {"α_c": alphas[0], "m": limits[0]}, 5e-4, "{} of the equation, n → ∞")
         found = {n: overlaps(n, self.a, round(self.nets * (200 / n) ** 2.5), rng) for n in sorted(self.sizes)}
         self.m = {n: m.mean(axis=0) for n, m in found.items()}
         self.error = {n: m.std(axis=0, ddof=1) / np.sqrt(len(m)) for n, m in found.items()}  # of independent nets
@@ -50,14 +45,14 @@ class HopfieldCapacity0138(Experiment):
         n, large, best = min(found), max(found), float(np.interp(-0.12, -alphas, limits))
         below, above = np.searchsorted(self.a, [0.12, 0.16])
         error = self.error[large][below] + 2 / large  # with an allowance for the finite size
-        yield within(f"m at α = 0.12, n = {large}, against n → ∞", float(self.m[large][below]), best, error)
-        gap = (best - self.m[n][below]) / self.error[n][below]
-        yield at_least(f"α = 0.12: n → ∞ above n = {n}, in standard errors", gap, 1, kind="STAT")
-        gap = (self.m[n] - self.m[large])[above] / np.hypot(self.error[n], self.error[large])[above]
-        yield at_least(f"α = 0.16: n = {n} above n = {large}, in standard errors", gap, 1, kind="STAT")
+        yield within(f"m at α = 0.12, n = {large}, against n → ∞", self.m[large][below], best, error)
+        cross = {f"α = 0.12: n → ∞ above n = {n}": (best - self.m[n][below]) / self.error[n][below]}
+        error = np.hypot(self.error[n], self.error[large])[above]
+        cross[f"α = 0.16: n = {n} above n = {large}"] = (self.m[n] - self.m[large])[above] / error
+        yield at_least("the slopes cross between 0.12 and 0.16, in standard errors", cross, 1, kind="STAT")
         if 400 in found:
-            rows = [(self.m[400][i], self.error[400][i], *MEASURED[k]) for i, k in enumerate(self.a) if k in MEASURED]
-            away = [abs(m - other) / np.hypot(e, error) for m, e, other, error in rows]
+            known = [(*MEASURED[a], i) for i, a in enumerate(self.a) if a in MEASURED]
+            away = [abs(self.m[400][i] - m) / np.hypot(self.error[400][i], error) for m, error, i in known]
             yield at_most("n = 400: m off 64 other nets, in standard errors", away, 4, kind="TABLE")
 
     def sample(self, rng: Generator) -> Checks:
@@ -67,22 +62,22 @@ class HopfieldCapacity0138(Experiment):
         yield at_most("two nets, n = 400: m at α = 0.25", m[1], 0.75, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        n = max(self.sizes)
-        yield because(f"α is {self.a[-1]:g}", at_least(f"m, n = {n}", float(self.m[n][-1]), 0.95, kind="STAT"))
+        n = self.sizes[-1]
+        yield because(f"α is {self.a[-1]:g}", at_least(f"m, n = {n}", self.m[n][-1], 0.95, kind="STAT"))
         x = patterns(round(0.2 * n), n, rng)
-        m = float(np.mean(np.where(x[:STARTS] @ hebb(x) < 0, -1, 1) * x[:STARTS]))
+        m = np.mean(np.where(x[:STARTS] @ hebb(x) < 0, -1, 1) * x[:STARTS])
         yield because("there is one update only", at_most(f"m at α = 0.2, n = {n}", m, 0.75, kind="STAT"))
         x = patterns(round(0.05 * n), n, rng)
         end = settle(hebb(x)[None], np.zeros(STARTS, dtype=int), patterns(STARTS, n, rng), rng)
-        m = float(np.mean(np.abs(end @ x[0]) / n))
-        yield because("the start is random", at_least(f"m at α = 0.05, n = {n}", m, 0.95, kind="STAT"))
+        yield because("the start is random", at_least("m at α = 0.05", np.mean(np.abs(end @ x[0]) / n), 0.95, kind="STAT"))
 
     def plots(self) -> list[Panel]:
-        (n, small), *larger = self.m.items()
         left = Panel("The overlap collapses beyond 0.138", "patterns per neuron α", "final overlap m")
         left.bound(*limit(), "n → ∞").series(self.a, {f"n = {n}": m for n, m in self.m.items()})
-        right = Panel("Above it, larger nets lose more", "patterns per neuron α", f"m less m of n = {n}")
-        for size, m in larger:
-            error = 2 * np.hypot(self.error[size], self.error[n])
-            right.band(self.a, m - small - error, m - small + error).series(self.a, m - small, f"n = {size}")
+        small, *larger = self.m
+        right = Panel("Above it, larger nets lose more", "patterns per neuron α", f"m less m of n = {small}")
+        for n in larger:
+            less, error = self.m[n] - self.m[small], 2 * np.hypot(self.error[n], self.error[small])
+            right.band(self.a, less - error, less + error, "" if n > larger[0] else "± 2 standard errors")
+            right.series(self.a, less, f"n = {n}")
         return [left.limits(y=(0, 1.05)).mark(0.138, "0.138"), right.mark(0.138, "0.138")]

@@ -1,7 +1,5 @@
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.tools.differences import differences
 from headway.models.classical.linear_regression import LinearRegression
 
@@ -13,12 +11,11 @@ class Ols(Experiment):
 
         ∇ = XXᵀw - Xy,        w* = (XXᵀ)⁻¹ X y,        Xᵀw* = P y   with   P = Xᵀ(XXᵀ)⁻¹X = P² = Pᵀ,
 
-    so the residual is orthogonal to the rows of X. With samples as rows, A = Xᵀ, it is the familiar (AᵀA)⁻¹Aᵀy. For y = Xᵀw + noise of
-    variance σ² the estimate has covariance σ²(XXᵀ)⁻¹, the least of all linear unbiased estimates (Gauss and Markov).
+    so the residual is orthogonal to the rows of X. With samples as rows, A = Xᵀ, it is the familiar (AᵀA)⁻¹Aᵀy. For noise of variance σ²
+    the estimate has covariance σ²(XXᵀ)⁻¹, the least of all linear unbiased estimates (Gauss and Markov).
 
     Notes: C. Source: Hastie, Tibshirani, Friedman 2009, The Elements of Statistical Learning, sec. 3.2, https://hastie.su.domains/ElemStatLearn/
-    Assumes: XXᵀ is invertible; for the covariance: noise of mean 0, equal variance σ², uncorrelated.
-    Also: ordinary least squares; linear regression.
+    Assumes: XXᵀ is invertible; noise of mean 0 and equal variance σ², uncorrelated. Also: ordinary least squares; linear regression.
     """
 
     d = param(3, "features", least=2, most=6)
@@ -37,14 +34,13 @@ class Ols(Experiment):
         model, one = LinearRegression().fit(X.T, y), np.vstack([X, np.ones(self.s)])
         ours, theirs = np.linalg.solve(one @ one.T, one @ y), np.append(model.coef_, model.intercept_)
         yield close("w* of the points (x, 1) and the model `linear-regression`", ours, theirs)
-        yield close("residual times the rows of X", X @ (y - X.T @ best), np.zeros(self.d), 1e-9)
+        yield close("residual times the rows of X", X @ (y - X.T @ best), 0.0, 1e-9)
         Q = np.linalg.qr(X.T)[0]  # an orthonormal basis of the rows of X
         yield close("P is the projection onto the rows of X, QQᵀ", X.T @ np.linalg.solve(X @ X.T, X), Q @ Q.T)
-        self.covariance, least = self.sigma**2 * np.linalg.inv(X @ X.T), []
-        for _ in range(20):  # weighted least squares is linear and unbiased too
-            B = X * rng.uniform(0.2, 2, self.s)
-            L = np.linalg.solve(B @ X.T, B)
-            least.append(np.linalg.eigvalsh(L @ L.T - np.linalg.inv(X @ X.T))[0])
+        self.covariance = self.sigma**2 * np.linalg.inv(X @ X.T)
+        B = X * rng.uniform(0.2, 2, (20, 1, self.s))  # weighted least squares is linear and unbiased, too
+        L = np.linalg.solve(B @ X.T, B)
+        least = np.linalg.eigvalsh(L @ L.swapaxes(1, 2) - np.linalg.inv(X @ X.T))[:, 0]
         yield at_least("covariance of weighted estimates less that of w*, least eigenvalue", least, 0)
 
     def off(self, noise: np.ndarray) -> np.ndarray:
@@ -59,27 +55,24 @@ class Ols(Experiment):
         yield at_most("covariance of w* off σ²(XXᵀ)⁻¹ in standard errors", self.off(self.sigma * noise), 4, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        X, width = self.X, (self.X.T @ self.X).shape[1]
-        yield printed(equal("XᵀX w is defined: columns of XᵀX, entries of w", width, self.w.size), "C7")
+        yield printed(equal("XᵀX w is defined: columns of XᵀX, entries of w", len(self.X.T @ self.X), self.w.size), "C7")
         square, target = rng.normal(size=(self.d, self.d)), rng.normal(size=self.d)
         wrong = np.linalg.solve(square.T @ square, square.T @ target)
         yield printed(close("(XᵀX)⁻¹Xᵀy as w*, d = s", wrong, np.linalg.lstsq(square.T, target, rcond=None)[0]), "C7")
         size = self.sigma * np.where(np.arange(self.s) < self.s // 2, 3.0, 0.3)
         off = self.off(size * rng.normal(size=(self.draws, self.s)))
-        row = at_most("covariance off σ²(XXᵀ)⁻¹, in standard errors", off, 4, kind="STAT")
-        yield because("half of the noise is ten times larger", row)
-        one, twice = (np.linalg.lstsq(Z.T, self.y, rcond=None)[0] for Z in (X, np.vstack([X, X[0]])))
+        yield because("half of the noise is ten times larger", at_most("covariance off", off, 4, kind="STAT"))
+        one, twice = (np.linalg.lstsq(Z.T, self.y, rcond=None)[0] for Z in (self.X, np.vstack([self.X, self.X[0]])))
         yield because("a feature is there twice: XXᵀ is singular", close("two minimisers", twice, np.append(one, 0)))
 
     def resolution(self, rng: Generator) -> Checks:
-        mean = 2 / self.s * (self.X @ self.X.T @ self.w - self.X @ self.y)
+        mean = 2 / self.s * self.X @ (self.X.T @ self.w - self.y)
         yield close("∇ of the mean instead of ½ the sum", mean, self.numeric, 1e-6)
 
     def plots(self) -> list[Panel]:
-        y, foot = (1.0, 2.2), (1.68, 0.84)  # d = 1, s = 2: the only row of X is (2, 1), and foot = x (x·y) / (x·x)
-        left = Panel("Least squares is a projection", "first answer", "second answer")
-        left.target([0, 2.6], [0, 1.3], "Xᵀw").curve([0, y[0]], [0, y[1]], "y").curve([0, foot[0]], [0, foot[1]], "Py")
-        left.bound([foot[0], y[0]], [foot[1], y[1]], "residual").custom(lambda axes: axes.set_aspect("equal"))
+        left = Panel("Least squares is a projection", "first answer", "second answer")  # the only row of X is (2, 1)
+        left.target([0, 2.6], [0, 1.3], "Xᵀw").curve([0, 1], [0, 2.2], "y").curve([0, 1.68], [0, 0.84], "Py")
+        left.bound([1.68, 1], [0.84, 2.2], "residual").custom(lambda axes: axes.set_aspect("equal"))
         t, (a, b), dots = np.linspace(0, 2 * np.pi, 200), self.w[:2], self.estimates[0][:1500]
         ring = 6**0.5 * np.linalg.cholesky(self.covariance[:2, :2]) @ np.stack([np.cos(t), np.sin(t)])  # 95 %
         right = Panel("Fresh noise gives the covariance", "first weight", "second weight")

@@ -1,7 +1,5 @@
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param, printed
 from headway.lab.tools.perceptron import labelled, path
 from headway.lab.tools.programs import max_margin
 from headway.models.classical.perceptron import Perceptron
@@ -18,8 +16,7 @@ class PerceptronNovikoff(Experiment):
     goes to and fro between ½ and -½ until t a² > ½. With a bias the points become (x, 1), R² becomes R² + 1 and γ is the margin of those.
 
     Notes: C. Source: Novikoff 1962, On convergence proofs on perceptrons, Symposium on the Mathematical Theory of Automata, pp. 615-622
-    Assumes: a hyperplane through the origin separates the data; updates where y wᵀx <= 0, from w = 0, without a bias.
-    Also: Novikoff's theorem; perceptron convergence theorem.
+    Assumes: a hyperplane through 0 separates the data; updates where y wᵀx <= 0. Also: Novikoff's theorem; perceptron convergence theorem.
     """
 
     dimensions = param((2, 5, 20), "of the points", least=2, most=50, small=(2, 5))
@@ -41,10 +38,9 @@ class PerceptronNovikoff(Experiment):
         self.longest = max(runs, key=lambda run: len(run[1]))[1:]
         pairs = {name: [(R**2 / best.size**2 // 1, len(w)) for n, w, best, R in runs if n == name] for name in sets}
         self.pairs = {name: np.array(each).T for name, each in pairs.items()}  # bounds and updates
-        updates, bounds = {name: t for name, (_, t) in self.pairs.items()}, [bound for bound, _ in self.pairs.values()]
+        bounds, updates = ({name: pair[i] for name, pair in self.pairs.items()} for i in (0, 1))
         yield headline(at_most("updates, in every set and order", updates, bounds))
-        gaps = [best.limit - best.size for _, _, best, _ in runs]
-        yield close("γ is the largest margin: gap to its dual", gaps, np.zeros(len(gaps)))
+        yield close("γ is the largest margin: gap to its dual", [best.limit - best.size for _, _, best, _ in runs], 0.0)
         along = [w @ best.direction / best.size / np.arange(1, len(w) + 1) for _, w, best, _ in runs]
         yield at_least("w*ᵀw_t / tγ at every t", np.concatenate(along), 1.0, rounding=1e-12)
         norm = [np.linalg.norm(w, axis=1) / R / np.sqrt(np.arange(1, len(w) + 1)) for _, w, _, R in runs]
@@ -57,8 +53,8 @@ class PerceptronNovikoff(Experiment):
         z = max(sets[f"d = {self.dimensions[-1]}"], key=lambda z: len(path(z)))
         y, w = np.where(np.arange(len(z)) % 2, 1, -1), path(z)
         model = Perceptron(passes=10**6, intercept=False).fit(y[:, None] * z, y)
-        found = np.append(model.coef_, model.mistakes_)
-        yield close("weights and updates of the model `perceptron`", found, np.append(w[-1], len(w)), 1e-12)
+        found, expected = np.append(model.coef_, model.mistakes_), np.append(w[-1], len(w))
+        yield close("weights and updates of the model `perceptron`", found, expected, 1e-12)
 
     def control(self, rng: Generator) -> Checks:
         yield printed(at_most('"less than ⌊R²/γ²⌋": 10 orthonormal points', len(path(np.eye(10))), 10 - 1), "C1")
@@ -66,8 +62,7 @@ class PerceptronNovikoff(Experiment):
         best = max_margin(z)
         bound = int((np.linalg.norm(z, axis=1).max() / best.size) ** 2)
         z[np.argmax(z @ best.direction / np.linalg.norm(z, axis=1))] *= -1  # it is inside the cone of the others
-        row = at_most("updates, stopped above the bound", len(path(z, bound + 1)), bound)
-        yield because("one label is flipped, so nothing separates", row)
+        yield because("one label is flipped", at_most("updates, stopped above it", len(path(z, bound + 1)), bound))
         pair = np.array([[0.1, 1.0], [0.1, -1.0]])  # x = ±0.1 with labels ±1, and the bias
         yield because("R and γ are those without the bias", at_most("updates with a bias", len(path(pair)), 1))
 
@@ -77,9 +72,9 @@ class PerceptronNovikoff(Experiment):
             left.points(bounds, updates, name, size=12)
         for (name, (most, found)), colour in zip(self.tight.items(), (style.VERMILION, style.INK), strict=True):
             left.points(most, found, name, colour, 45)
-        ends, (w, best, R) = np.array([1.0, max(b.max() for b, _ in self.pairs.values())]), self.longest
+        ends, (w, best, R) = [1, max(b.max() for b, _ in self.pairs.values())], self.longest
         t = np.arange(1, len(w) + 1)
         right = Panel(f"One run: {len(w)} updates, bound {int((R / best.size) ** 2)}", "update t", "length")
-        right.bound(t, R * np.sqrt(t), "R√t").curve(t, np.linalg.norm(w, axis=1), "‖w_t‖")
-        right.curve(t, w @ best.direction, "w*ᵀw_t").bound(t, t * best.size, "tγ")
+        right.bound(t, R * np.sqrt(t), "R√t").curve(t, np.linalg.norm(w, axis=1), "‖wₜ‖")
+        right.curve(t, w @ best.direction, "w*ᵀwₜ").bound(t, t * best.size, "tγ")
         return [left.bound(ends, ends, "t = R²/γ²"), right]

@@ -50,8 +50,7 @@ class SignedDistance(Experiment):
         gamma = margin(w, b, x, np.ones(n))
         yield because("c = -1 is not positive", close("γ scaled by -1", margin(-w, -b, x, np.ones(n)), gamma, 1e-12))
         flat = np.abs(score(w, b, x)) / np.abs(w).max(axis=1)
-        row = close("|γ| as the distance", np.abs(gamma), flat, 1e-12)
-        yield because("the distance is Σ|x_i - p_i|, not Euclidean", row)
+        yield because("the distance is Σ|x_i - p_i|", close("|γ| as the distance", np.abs(gamma), flat, 1e-12))
 
     def plots(self) -> list[Panel]:
         w, b, x = np.tile([1.2, 1.6], (6, 1)), np.full(6, -1.0), PICTURE  # ‖w‖ = 2, offset ½

@@ -2,9 +2,7 @@ from scipy.linalg import null_space
 
 from headway.core.errors import ConfigError
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, counts, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, counts, equal, headline, np, param
 from headway.lab.relu_net import ReluNet, affine
 from headway.lab.tools.bits import cube
 from headway.lab.tools.boolean_functions import one_relu
@@ -25,8 +23,7 @@ class XorRelu(Experiment):
     map (0, 0) to (0, ½), (1, 1) to (½, 0) and the other two to (0, 0), where a line separates. (c) f = 1 - 2 a_1 - 2 a_2 is exactly XOR.
 
     Notes: C, D. Source: Minsky and Papert 1969, Perceptrons; notes D, exercise 10.1
-    Assumes: inputs are 0 or 1, and nothing else is seen; separable in the strict sense, no input on the line.
-    Also: XOR problem; the expressive power of depth: XOR.
+    Assumes: inputs are 0 or 1, nothing else is seen; no input is on the line. Also: XOR problem; the expressive power of depth: XOR.
     """
 
     shift = param(0.25, "a₁ + a₂ where the line in the plane of features is put", least=0.01, most=0.49)
@@ -67,9 +64,9 @@ class XorRelu(Experiment):
         left = Panel("No line in the input plane …", "x₁", "x₂").bound(t, 1.75 - t, "f = ½").bound(t, 0.25 - t)
         left.custom(lambda axes: axes.contourf(t, t, inside, levels=[0.5, 1.5], colors=[style.BLUE], alpha=0.15))
         right = Panel("… but one in the features", "a₁", "a₂").bound(t, self.shift - t, f"a₁ + a₂ = {self.shift:g}")
-        for panel, points in ((left, X), (right, self.features)):
-            panel.points(points[1:3, 0], points[1:3, 1], "XOR = 1", style.BLUE, 90)
-            panel.points(points[::3, 0], points[::3, 1], "XOR = 0", style.ORANGE, 90)
+        for panel, x in ((left, X), (right, self.features)):
+            panel.points(x[1:3, 0], x[1:3, 1], "XOR = 1", style.BLUE, 90)
+            panel.points(x[::3, 0], x[::3, 1], "XOR = 0", style.ORANGE, 90)
         for text, i in (("(0, 0)", 0), ("(1, 1)", 3), ("(0, 1), (1, 0)", 1)):
             right.note(self.features[i][0] - 0.05, self.features[i][1] - 0.06, text)
         left.limits((-0.4, 1.6), (-0.4, 1.6)).ticks({0: "0", 1: "1"}, {0: "0", 1: "1"})

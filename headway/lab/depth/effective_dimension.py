@@ -23,8 +23,7 @@ class EffectiveDimension(Experiment):
     corners, and for the sines they are certified. Trees have d_eff = 2 for every number n of variables.
 
     Notes: B. Source: Poggio et al. 2017, https://arxiv.org/abs/1611.00740; DeVore, Howard and Micchelli 1989, https://doi.org/10.1007/BF01171759
-    Assumes: functions are Lipschitz, or have m bounded derivatives; the tree is known.
-    Also: effective dimensionality; rate and dimension.
+    Assumes: functions are Lipschitz or have m bounded derivatives; a known tree. Also: effective dimensionality; rate and dimension.
     """
 
     leaves = param((2, 8, 32), "n, variables of the trees, powers of two", least=2, most=32, small=(2, 8))
@@ -35,8 +34,7 @@ class EffectiveDimension(Experiment):
     def conditions(self) -> list[tuple[bool, str]]:
         wide = all(max(sizes) >= 8 * min(sizes) for sizes in (self.cells, self.grids))
         powers = all(n & (n - 1) == 0 for n in self.leaves)
-        reach = "`cells` and `grids` must reach from one size to 8 times of it"
-        return [(powers, "`leaves` must be powers of two"), (wide, reach)]
+        return [(powers, "`leaves` must be powers of two"), (wide, "`cells` and `grids` must reach to 8 times the first")]
 
     def measure(self, rng: Generator) -> Checks:
         self.families: dict[str, tuple[float, np.ndarray, list[float]]] = {}  # d_eff by theory, parameters, errors

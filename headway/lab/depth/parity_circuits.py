@@ -11,14 +11,12 @@ class ParityCircuits(Experiment):
         NAND tree:    4(n - 1) gates, depth 3⌈log₂ n⌉        thresholds:   1{Σ_k (-1)^{k+1} 1{Σx >= k} >= ½}, n + 1 gates
         ReLU:         Δ^p(Σx / 2^p) with the tent map Δ and p = ⌈log₂ n⌉, 3p units
 
-    Flipping a bit flips the parity, so a term that leaves out a variable is true at an even row: every implicant is a minterm,
-    and an OR of ANDs has all 2^{n-1} of them. For the same reason a term of fewer than n literals does not correlate with parity
-    at all. At depth k AND/OR circuits need exp(Ω(n^{1/(k-1)})) gates (Håstad 1986, quoted, not measured); blocks reach that order
-    at depth 3.
+    Flipping a bit flips the parity, so a term that leaves out a variable is true at an even row: every implicant is a minterm, and an OR
+    of ANDs has all 2^{n-1} of them. For the same reason a term of fewer than n literals does not correlate with parity at all. At depth k
+    AND/OR circuits need exp(Ω(n^{1/(k-1)})) gates (Håstad 1986, quoted, not measured); blocks reach that order at depth 3.
 
     Notes: A, E. Source: Håstad 1986, https://doi.org/10.1145/12130.12132; Telgarsky 2015, https://arxiv.org/abs/1509.08101
-    Assumes: AND and OR gates have any number of inputs, and literals are free; thresholds and ReLU units take sums of bits.
-    Also: parity and bounded depth; Håstad's theorem.
+    Assumes: AND and OR take any number of literals, thresholds and ReLUs sums of bits. Also: parity and bounded depth; Håstad's theorem.
     """
 
     n = param(12, "bits; all from 2 on are tried, on all 2^n inputs", least=5, most=14, small=7)
@@ -59,8 +57,7 @@ class ParityCircuits(Experiment):
     def control(self, rng: Generator) -> Checks:
         n, p, x = self.n, int(self.n - 1).bit_length(), cube(self.n)
         either = prime_implicants(cube(4).max(axis=1), 4)
-        check = equal("OR in place of parity: prime implicants, n = 4", len(either), 8)
-        yield because("a flip need not change the value", check)
+        yield because("OR: a flip need not change the value", equal("prime implicants, n = 4", len(either), 8))
         full = [correlation(x, n, rng) for _ in range(self.terms)]
         yield because("a term has all n literals", equal("correlation with such terms", full, 0.0))
         value = teeth(p).at(rng.random((500, n)).sum(axis=1) / 2**p)

@@ -14,14 +14,11 @@ class PieceCount(Experiment):
 
         pieces <= ∏_ℓ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L,
 
-    because each unit of a layer bends at most once inside each piece of the layers below. Of functions with a and b
-    pieces the sum has at most a + b pieces (one fewer, in fact) and the composition at most ab. Random nets are far
-    below: their pieces grow with the number of units, not exponentially (Hanin and Rolnick 2019).
+    because each unit of a layer bends at most once inside each piece of the layers below. Of functions with a and b pieces the sum has at
+    most a + b - 1 pieces and the composition ab. Random nets are far below: pieces grow with the number of units (Hanin and Rolnick).
 
-    Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Hanin and Rolnick 2019,
-    https://arxiv.org/abs/1901.09021
-    Assumes: one input; each unit bends once (ReLU); m >= L, no hidden layer is empty.
-    Also: few pieces for shallow nets; number of linear pieces.
+    Notes: A. Source: Telgarsky 2015, https://arxiv.org/abs/1509.08101; Hanin and Rolnick 2019, https://arxiv.org/abs/1901.09021
+    Assumes: one input; each unit bends once (ReLU); no hidden layer is empty. Also: few pieces for shallow nets; number of linear pieces.
     """
 
     nets = param(500, "random networks", least=60, most=5000, small=100)
@@ -39,10 +36,9 @@ class PieceCount(Experiment):
         yield at_most("pieces met from -20 to 20 by the chain rule, of all", walked, self.pieces, kind="EXACT")
         every = [w for L in range(1, self.layers + 1) for w in product(range(1, self.width + 1), repeat=L)]
         yield equal("∏ (m_ℓ + 1) <= (m/L + 1)^L <= (2m/L)^L, all shapes", [bounds_are_ordered(w) for w in every], True)
-        share = self.pieces / self.bound
-        medians = {f"L = {L}": float(np.median(share[self.depths == L])) for L in range(3, self.layers + 1)}
+        share, units = self.pieces / self.bound, np.array([net.nodes for net in nets])
+        medians = {f"L = {L}": np.median(share[self.depths == L]) for L in range(3, self.layers + 1)}
         yield at_most("far below the bound for L >= 3: median of pieces / bound", medians, 0.5)
-        units = np.array([net.nodes for net in nets])
         yield at_most("mean of pieces / (m + 1): as in one layer", np.mean(self.pieces / (units + 1)), 1.0)
         pairs = list(zip(nets[::2], nets[1::2], strict=False))[:100]
         a, b = self.pieces[: 2 * len(pairs) : 2], self.pieces[1 : 2 * len(pairs) : 2]
@@ -51,8 +47,7 @@ class PieceCount(Experiment):
         self.saw = {}
         for tent in (TENT, TENT_ON_UNIT):
             saws = [teeth(p, tent) for p in range(1, self.p + 1)]
-            counted = [[product_bound(f.widths), pieces_by_slopes(f)] for f in saws]
-            self.saw[f"Δ^p, widths {tent.nodes}"] = np.array(counted).T
+            self.saw[tent.nodes] = np.array([[product_bound(f.widths), pieces_by_slopes(f)] for f in saws]).T
         bounds, pieces = np.hstack(list(self.saw.values()))
         yield at_most(f"pieces of sawtooth nets, ∏ (m_ℓ + 1), p <= {self.p}", pieces, bounds)
 
@@ -62,12 +57,10 @@ class PieceCount(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         plane = rng.normal(0, 10, (20000, 2)) @ rng.normal(size=(2, 3)) + rng.normal(size=3)
-        regions = len(np.unique(plane > 0, axis=0))
-        yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", regions, product_bound((3,))))
+        yield because("there are two inputs", at_most("regions of 3 units, 3 + 1", len(np.unique(plane > 0, axis=0)), 4))
         tents = [compose(TENT, affine([[1.0]], [b])) for b in rng.normal(size=5)]
         pieces = pieces_by_slopes(add(*tents, coefficients=rng.normal(size=5).tolist()))
-        check = at_most("pieces of 5 tents in one layer, 5 + 1", pieces, product_bound((5,)))
-        yield because("a unit bends three times", check)
+        yield because("a unit bends three times", at_most("pieces of 5 tents in one layer, 5 + 1", pieces, 6))
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("pieces of Δ³ ∘ Δ³, a + b", pieces_by_slopes(teeth(6)), 2 * pieces_by_slopes(teeth(3)))
@@ -81,7 +74,7 @@ class PieceCount(Experiment):
         right = Panel("Random nets and sawtooth nets", "∏ (m + 1)", "linear pieces", log="xy")
         for L in range(1, self.layers + 1):
             right.points(self.bound[self.depths == L], self.pieces[self.depths == L], f"L = {L}", size=9)
-        for name, found in self.saw.items():
-            right.control(found[0], found[1], name)
+        for width, found in self.saw.items():
+            right.control(found[0], found[1], f"Δ^p, widths {width}")
         ends = [2, max(found[0].max() for found in self.saw.values())]
         return [left, right.bound(ends, ends, "bound")]

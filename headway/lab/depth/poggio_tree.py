@@ -1,5 +1,5 @@
-from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, np, param, slope, vacuous
-from headway.lab.tools.freudenthal import interpolate, multilinear, tabulate
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, slope, vacuous
+from headway.lab.tools.freudenthal import interpolant_net, interpolate, multilinear, tabulate
 from headway.lab.tools.function_tree import FOLDED, KINDS, root, ternary, tree_errors
 
 LIPSCHITZ, SECOND = max(k.lipschitz for k in KINDS), max(k.second for k in KINDS)
@@ -18,8 +18,8 @@ class PoggioTree(Experiment):
 
         error at a node <= ε' + λ max(errors below),     error at the root <= ε' (1 + λ + … + λ^{J-1}),     J = log₂ n,
 
-    with (n - 1)(K + 1)² parameters, so the error falls like parameters^{-1}; a grid in n dimensions gives parameters^{-2/n}. The
-    interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ. The grid is evaluated without storing it.
+    with (n - 1)(K + 1)² parameters, so the error falls like parameters^{-1}; a grid in n dimensions gives parameters^{-2/n}.
+    The interpolant is Σ h(i/K, j/K) φ(Kx - (i, j)) with a ReLU net φ.
 
     Notes: B. Source: Poggio, Mhaskar, Rosasco, Miranda and Liao 2017, theorems 1 and 2, https://arxiv.org/abs/1611.00740
     Assumes: f is a binary tree, which is known; constituents have two bounded derivatives and values in [0, 1].
@@ -27,7 +27,6 @@ class PoggioTree(Experiment):
     Also: compositional functions; hierarchically local functions.
     """
 
-    cost = "M"
     leaves = param((2, 4, 8, 16), "n, variables of the trees, powers of two", least=2, most=32, small=(4, 8))
     grids = param((8, 16, 32, 64, 128), "K of (K + 1)² values of each", least=4, most=256, count=4, small=(8, 16, 32, 64))
     points = param(4000, "random places where the errors are measured", least=300, most=50_000, small=500)
@@ -53,19 +52,19 @@ class PoggioTree(Experiment):
             yield headline(rate) if n == max(self.leaves) else rate
         for n, errors in self.grid.items():
             yield slope(f"grid in {n} dimensions: error in parameters", (self.K + 1.0) ** n, errors, -2 / n, 0.2 / n)
-        small = {n: self.error[n] for n in same}
-        yield at_most("error of the tree, that of a grid with as many parameters", small, same)
+        yield at_most("error of the tree, that of a grid with as many parameters", {n: self.error[n] for n in same}, same)
         yield at_most("error of any node / (ε' + λ max(errors below))", nodes, 1.0, rounding=1e-9)
         sums = {n: sum(LIPSCHITZ**j for j in range(n.bit_length() - 1)) for n in self.leaves}
         proved = {n: SECOND / (8 * self.K**2) * total for n, total in sums.items()}
         yield at_most("largest error found, ε'(1 + λ + … + λ^(J-1))", worst, proved)
+        table, x = tabulate(KINDS[0].h, 4), rng.random((100, 2))
+        yield close("a constituent, interpolated and as a ReLU net", interpolate(table, x), interpolant_net(table)(x)[:, 0])
 
     def control(self, rng: Generator) -> Checks:
         b, y = rng.uniform(0.15, 0.65, self.points), rng.random((self.points // 4, 9))
         ridge = np.stack([1.3 - 2 * b, b], axis=1)  # the exact value is 0 there
         rough = [size(interpolate(tabulate(FOLDED.h, K), ridge)) for K in self.grids]
-        check = slope("|a + 2b - 1.3|/1.7: error in parameters", (self.K + 1) ** 2, rough, -1.0, 0.1)
-        yield because("it has one derivative", check)
+        yield because("it has one derivative", slope("|a + 2b - 1.3|/1.7: error", (self.K + 1) ** 2, rough, -1.0, 0.1))
         gaps = [size(ternary(y, K) - ternary(y)) for K in self.grids]
         check = slope("9 variables in a ternary tree, as if ε^(-9/2)", 4 * (self.K + 1.0) ** 3, gaps, -2 / 9, 0.05)
         yield because("a tree that is not binary is no generic function", vacuous(check, "B12"))
@@ -75,9 +74,8 @@ class PoggioTree(Experiment):
         right = Panel("Grids: slope -2/n", "parameters", "root mean square error", log="xy")
         for n in self.leaves:
             left.series(self.count[n], self.error[n], f"tree, n = {n}")
-        first = self.leaves[0]
-        ends = self.count[first][[0, -1]].astype(float)
-        left.bound(ends, 0.4 * self.error[first][0] * ends[0] / ends, "slope -1")
+        count, error = self.count[self.leaves[0]], self.error[self.leaves[0]]
+        left.bound(count, 0.4 * error[0] * count[0] / count, "slope -1")
         for n, errors in self.grid.items():
             right.series((self.K + 1.0) ** n, errors, f"grid, n = {n}")
             right.series(self.count[n], self.error[n], f"tree, n = {n}")

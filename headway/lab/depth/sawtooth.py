@@ -14,15 +14,12 @@ class Sawtooth(Experiment):
 
         Δ(x) = 2σ(x) - 4σ(x - ½) + 2σ(x - 1),     Δ^p(k/2^p) = 1 for odd k, 0 for even k,
 
-    linear between, with slopes ±2^p: 2^{p-1} teeth, because Δ maps [0, 1] twice onto itself. On [0, 1] the third unit
-    of each layer rests, so 2p units are enough (from p = 2 on even on the line, because the next layer cuts off what is
-    negative). A hidden layer of N units bends in at most N places and Δ^p bends in 2^p - 1 places inside (0, 1); on the
-    whole line 2^p + 1 units are needed and enough.
+    linear between, with slopes ±2^p: 2^{p-1} teeth, because Δ maps [0, 1] twice onto itself. On [0, 1] the third unit of each layer
+    rests, so 2p units are enough (from p = 2 on even on the line, because the next layer cuts off what is negative). A hidden layer of N
+    units bends in at most N places and Δ^p bends in 2^p - 1 places inside (0, 1); on the whole line 2^p + 1 units are needed and enough.
 
-    Notes: A. Source: Telgarsky 2015, Representation benefits of deep feedforward networks,
-    https://arxiv.org/abs/1509.08101
-    Assumes: the tent reaches from 0 to 1; for 2p units x is in [0, 1] or p >= 2.
-    Also: tent map; exponential oscillation by composition.
+    Notes: A. Source: Telgarsky 2015, Representation benefits of deep feedforward networks, https://arxiv.org/abs/1509.08101
+    Assumes: the tent reaches from 0 to 1; for 2p units x is in [0, 1] or p >= 2. Also: tent map; exponential oscillation by composition.
     """
 
     p = param(14, "the largest number of compositions; all from 1 on are tried", least=6, most=17, small=8)
@@ -54,12 +51,11 @@ class Sawtooth(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         p, flat = self.p, random_net([1, 3 * self.p, 1], rng)
-        check = equal(f"pieces on [0, 1], p = {p}", pwl1d(teeth(p, low_tent(0.9))).pieces(0, 1), 2**p)
-        yield because("the tent is 0.9 high", check)
-        check = equal("the net of 2p units is Δ^p at 1.5, p = 1", float(TENT_ON_UNIT.at(1.5)), float(TENT.at(1.5)))
-        yield because("x is not in [0, 1], and p = 1", check)
-        check = at_least(f"pieces of {flat.nodes} units", pwl1d(flat).pieces(), 2**p, kind="EXACT")
-        yield because("they are in one layer", check)
+        low, beyond = pwl1d(teeth(p, low_tent(0.9))).pieces(0, 1), TENT_ON_UNIT.at(1.5)
+        yield because("the tent is 0.9 high", equal(f"pieces on [0, 1], p = {p}", low, 2**p))
+        yield because("x is not in [0, 1], and p = 1", equal("the net of 2p units is Δ^p at 1.5", beyond, TENT.at(1.5)))
+        one = at_least(f"pieces of {flat.nodes} units", pwl1d(flat).pieces(), 2**p, kind="EXACT")
+        yield because("they are in one layer", one)
 
     def plots(self) -> list[Panel]:
         left = Panel("The tent map, folded over itself", "x", "Δ^p, each from 0 to 1")

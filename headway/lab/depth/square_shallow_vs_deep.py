@@ -1,8 +1,6 @@
 from itertools import pairwise
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import fewest_pieces, rival_error, shallow_square, square_net, sup_to_square
@@ -17,14 +15,11 @@ class SquareShallowVsDeep(Experiment):
 
         N pieces: sup |f - x²| >= 1/(8N²)   hence   N >= 1/√(8ε),   and so N - 1 units or more in one layer.
 
-    N chords at k/N, lowered by 1/(8N²), attain it with N units on [0, 1]: equal pieces are the best because f'' is
-    constant. The squaring net reaches 2^{-2m-2} <= ε with m = ⌈½ log₂(1/4ε)⌉ layers of 3 units (two for the tent on
-    [0, 1], one for the sum). It is the smaller one from ε = 2^{-11} on.
+    N chords at k/N, lowered by 1/(8N²), attain it with N units: equal pieces are the best because f'' is constant. The squaring net
+    reaches 2^{-2m-2} <= ε with m = ⌈½ log₂(1/4ε)⌉ layers of 3 units (two for the tent, one for the sum). It is smaller from ε = 2^{-11} on.
 
-    Notes: A, B. Source: Yarotsky 2017, section 3, https://arxiv.org/abs/1610.01145; Liang and Srikant 2017,
-    https://arxiv.org/abs/1610.04161
-    Assumes: x is in [0, 1]; the units are ReLU, so that N - 1 of them have at most N pieces; f'' is constant.
-    Also: squaring: shallow versus deep; best piecewise linear parabola.
+    Notes: A, B. Source: Yarotsky 2017, section 3, https://arxiv.org/abs/1610.01145; Liang, Srikant 2017, https://arxiv.org/abs/1610.04161
+    Assumes: x is in [0, 1]; units are ReLU; f'' is constant. Also: squaring: shallow versus deep; best piecewise linear parabola.
     """
 
     last = param(30, "the smallest error is 2^-last; all from 2^-4 on are counted", least=24, most=36, small=24)

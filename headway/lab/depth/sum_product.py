@@ -8,18 +8,15 @@ from headway.lab.tools.sum_products import deep, expand, flat
 class SumProduct(Experiment):
     """A deep sum-product network has n - 1 units; written out as one sum of products it has 2^{√n - 1} product units.
 
-    On n = 4^i inputs let layers of products of two and sums of two alternate. The number of monomials is squared by a product of
-    disjoint factors and doubled by a sum,
+    On n = 4^i inputs let layers of products of two and sums of two alternate. A product squares the number of monomials, a sum doubles it,
 
         M_0 = 1,   M_{i+1} = 2 M_i²,     M_i = 2^{√n - 1},     while the deep network has n/2 + n/4 + … + 1 = n - 1 inner units.
 
-    All monomials have the degree √n and the coefficient 1 and are different, and a polynomial has one expansion only; so one layer of
-    products of inputs followed by a sum needs a unit for each. Witness: where the variables of one monomial are 1 and the others 0, f
-    is 1 and every other monomial is 0.
+    All monomials are different, of degree √n and coefficient 1, and a polynomial has one expansion only; so one layer of products of
+    inputs needs a unit for each. Witness: where the variables of one monomial are 1 and the others 0, every other monomial is 0.
 
     Notes: A. Source: Delalleau and Bengio 2011, https://proceedings.neurips.cc/paper/2011/hash/8e6b42f1644ecb1327dc03ab345e618b-Abstract.html
-    Assumes: every input enters once; a flat product unit multiplies inputs, not sums of inputs.
-    Also: sum-product networks; deep against shallow polynomials.
+    Assumes: every input enters once; a flat unit multiplies inputs, not sums. Also: sum-product networks; deep against shallow polynomials.
     """
 
     largest = param(4, "i: the deep networks have n = 4^i inputs, i = 1 … largest", least=3, most=5)

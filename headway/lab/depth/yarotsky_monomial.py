@@ -10,14 +10,12 @@ class YarotskyMonomial(Experiment):
 
         p_1 = x,   p_{j+1} = ×̃(p_j, x),     |p_k - x^k| <= (k - 1)δ,     |Σ a_k p_k - Σ a_k x^k| <= Σ |a_k| (k - 1)δ
 
-    because a gate errs by δ and passes on the error before it times |x| <= 1. Gates with M = 2 have δ = 4·4^{-m} and stay in their
-    range while (k - 2)δ <= 1. The depth (k - 1)(m + 2) + 1 is O(k log 1/δ). With a Taylor polynomial the total error is at most
-    truncation plus gates. The nets are linear between knots that are computed gate by gate; so suprema are exact for powers and
-    certified for series.
+    because a gate errs by δ and passes on the error before it times |x| <= 1. Gates with M = 2 have δ = 4·4^{-m} and stay in their range
+    while (k - 2)δ <= 1. The depth (k - 1)(m + 2) + 1 is O(k log 1/δ). With a Taylor polynomial the error is at most truncation plus gates.
+    The nets are linear between knots that are computed gate by gate: suprema are exact for powers and certified for series.
 
     Notes: A, B. Source: Yarotsky 2017, section 3.2, https://arxiv.org/abs/1610.01145; Liang and Srikant 2017, https://arxiv.org/abs/1610.04161
-    Assumes: |x| <= 1; (k - 2)δ <= 1, so that every factor is at most M = 2.
-    Also: powers by multiplication gates; polynomials by deep nets.
+    Assumes: |x| <= 1; (k - 2)δ <= 1, so that factors are at most M = 2. Also: powers by multiplication gates; polynomials by deep nets.
     """
 
     k = param(8, "the largest power, and the degree of the Taylor polynomials", least=5, most=12, small=5)
@@ -50,11 +48,9 @@ class YarotskyMonomial(Experiment):
     def control(self, rng: Generator) -> Checks:
         x, k = np.linspace(-1, 1, 401), self.k
         gap = np.max(np.abs(power_net(k, 4).at(1.5 * x) - (1.5 * x) ** k))
-        check = at_most(f"error of x^{k}, (k - 1)δ, m = 4", gap, (k - 1) * product_error(4, M))
-        yield because("|x| is up to 1.5", check)
+        yield because("|x| is up to 1.5", at_most(f"error of x^{k}, (k - 1)δ", gap, (k - 1) * product_error(4, M)))
         gap = np.max(np.abs(power_net(k, 4, bound=0.5).at(x) - x**k))
-        check = at_most(f"error of x^{k}, m = 4", gap, (k - 1) * product_error(4, 0.5))
-        yield because("factors are larger than M = ½", check)
+        yield because("factors are above M = ½", at_most(f"error of x^{k}", gap, (k - 1) * product_error(4, 0.5)))
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most(f"error of x^{self.k}, as if errors did not add up, δ", self.errors[-1], self.delta)

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, slope, table
 from headway.lab.relu_net import hinges
 from headway.lab.tools.partition_of_unity import kink, local_taylor, partition, sine, sine_error, taylor_bound
 
@@ -20,8 +18,7 @@ class YarotskyPou(Experiment):
     of sin(x_1 + … + x_d), certified: an attained value and a true upper bound.
 
     Notes: B. Source: Yarotsky 2017, theorem 1, https://arxiv.org/abs/1610.01145
-    Assumes: all derivatives up to order n are at most 1 in modulus on [0, 1]^d; the bumps add up to 1.
-    Also: partition of unity; local Taylor polynomials.
+    Assumes: derivatives up to order n are at most 1 on [0, 1]^d; the bumps add up to 1. Also: partition of unity; local Taylor polynomials.
     """
 
     grids = param((4, 8, 16, 32, 64), "N: centres m/N along each axis", least=2, most=128, count=4, small=(2, 4, 8, 16))
@@ -36,8 +33,7 @@ class YarotskyPou(Experiment):
         self.errors = {case: np.array([sup.high for sup in found]) for case, found in sups.items()}
         named = {f"d = {d}, n = {n}": errors for (d, n), errors in self.errors.items()}
         yield headline(at_most("error, 2^d d^n / n! N^-n", named, [taylor_bound(d, n, N) for d, n in cases]))
-        means = [(2 * d / (3 * N)) ** n / math.factorial(n) for d, n in cases]
-        yield at_most("error, (2d/3N)^n / n!", named, means)
+        yield at_most("error, (2d/3N)^n / n!", named, [(2 * d / (3 * N)) ** n / math.factorial(n) for d, n in cases])
         sums, bumps = [], {}
         for d, few in ((1, 8), (2, 8), (3, 4)):
             phi = partition(np.vstack([rng.random((2000, d)), rng.integers(0, 3 * few + 1, (200, d)) / (3 * few)]), few)
@@ -53,23 +49,21 @@ class YarotskyPou(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         x, N, n, steep = rng.random((4000, 1)), max(self.grids), max(self.orders), sine(1, frequency=20.0)
-        check = at_least("least Σ φ_m of clip(3/2 - |z|, 0, 1)", partition(x, N, NARROW).sum(axis=1).min(), 1.0, 1e-14)
-        yield because("bumps are too narrow", check)
+        least = partition(x, N, NARROW).sum(axis=1).min()
+        yield because("bumps are too narrow", at_least("least Σ φ_m of clip(3/2 - |z|, 0, 1)", least, 1.0, 1e-14))
         found = np.max(np.abs(steep(x) - local_taylor(steep, x, N, n)))
-        check = at_most(f"sin 20x, n = {n}: error", found, taylor_bound(1, n, N))
-        yield because("derivatives are not at most 1", check)
+        yield because("derivatives are not at most 1", at_most(f"sin 20x, {n = }: error", found, taylor_bound(1, n, N)))
         fine = np.linspace(0, 1, 20001)[:, None]
         rough = [np.max(np.abs(kink()(fine) - local_taylor(kink(), fine, k, 2))) for k in self.grids]
-        check = slope("|x - 1/√2|, n = 2: error in N", self.grids, rough, -2, 0.1)
-        yield because("it has one derivative, not two", check)
+        yield because("it has one derivative", slope("|x - 1/√2|, n = 2: error in N", self.grids, rough, -2, 0.1))
 
     def plots(self) -> list[Panel]:
         x, N = np.linspace(0, 1, 601), np.array(self.grids)
         phi = partition(x[:, None], 4)
-        bumps = Panel("Bumps, d = 1, N = 4", "x", "φ_m(x)").curve(x, {f"m = {m}": phi[:, m] for m in range(5)})
+        bumps = Panel("Bumps, d = 1, N = 4", "x", "φₘ(x)").curve(x, {f"m = {m}": phi[:, m] for m in range(5)})
         panels = [bumps.bound(x, phi.sum(axis=1), "sum")]
         for d in (1, 2):
-            panel = Panel(f"d = {d}: error like N^-n", "grid N", "sup |f - f_1|", log="xy")
+            panel = Panel(f"d = {d}: error like N^-n", "grid N", "sup |f - f₁|", log="xy")
             for n in self.orders:
                 panel.series(N, self.errors[d, n], f"n = {n}").bound(N, taylor_bound(d, n, N), f"bound, {n}")
             panels.append(panel)

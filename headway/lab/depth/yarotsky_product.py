@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, published
 from headway.lab.relu_net import ReluNet
 from headway.lab.tools.gates import cell_middles, product_error, product_gap, product_net
 
@@ -15,15 +13,12 @@ class YarotskyProduct(Experiment):
         ×̃(x, y) = 2M² (f_m(|x + y| / 2M) - f_m(|x| / 2M) - f_m(|y| / 2M)),
         |×̃(x, y) - xy| <= 6M² 2^{-2m-2},     ×̃(x, 0) = ×̃(0, y) = 0.
 
-    With e = f_m - x², which lies between 0 and 2^{-2m-2}, the error is 2M² (e(x + y) - e(x) - e(y)). The gate is linear
-    on triangles cut by x, y and x + y at multiples of 2M/2^m, and xy is a saddle, so the error is largest at a corner,
-    where it is 0, or in the middle of a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all
-    cells give the exact supremum.
+    With e = f_m - x², which lies between 0 and 2^{-2m-2}, the error is 2M² (e(x + y) - e(x) - e(y)). The gate is linear on triangles cut
+    by x, y and x + y at multiples of 2M/2^m, and xy is a saddle, so the error is largest at a corner, where it is 0, or in the middle of
+    a diagonal, where it is -4M² 2^{-2m-2}. Hence ×̃ <= xy, and the middles of all cells give the exact supremum.
 
-    Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in
-    place of 2M²)
-    Assumes: |x|, |y| <= M; the squaring net sees absolute values, because it is x² on [0, 1] only.
-    Also: multiplication gate; product network.
+    Notes: A, B. Source: Yarotsky 2017, proposition 3, https://arxiv.org/abs/1610.01145 (some versions print M²/8 in place of 2M²)
+    Assumes: |x|, |y| <= M; the squaring net, which is x² on [0, 1], sees absolute values. Also: multiplication gate; product network.
     """
 
     bounds = param((1.0, 3.0, 10.0), "M: both factors are at most M in modulus", least=0.01, most=1000.0)
@@ -45,24 +40,22 @@ class YarotskyProduct(Experiment):
         yield headline(at_most(f"sup |×̃ - xy|, 6M² 2^(-2m-2), m = 2 … {self.m}", self.worst, self.allowed))
         shares = [self.worst[name] / bound for name, bound in self.allowed.items()]
         yield close("the supremum is two thirds of that", shares, 2 / 3, 1e-6)
-        limits = [(1 + 1e-6) * worst for worst in self.worst.values()]
-        yield at_most(f"|×̃ - xy| at {self.pairs} random pairs, the supremum", random, limits)
+        yield at_most(f"|×̃ - xy| at {self.pairs} random pairs, the supremum", random, self.worst, rounding=1e-6)
         yield at_most("×̃ - xy above 0, as a share of M²: rounding only", above, 2e-15, kind="EXACT")
         yield equal("×̃(x, 0) and ×̃(0, y) other than 0", zeros, 0)
         sizes = [[net.nodes, net.depth] for net in (product_net(m, 1.0) for m in self.ms.tolist())]
         yield equal("units are 12m + 9, depth m + 3", sizes, np.outer(self.ms, [12, 1]) + [9, 3])
-        for m, value in REFERENCE.items():
-            if 3.0 in self.bounds and m <= self.m:
+        for m, value in REFERENCE.items() if 3.0 in self.bounds else ():
+            if m <= self.m:
                 yield published(f"M = 3, m = {m}", self.worst["M = 3"][m - 2], value, 1e-3 * value)
 
     def control(self, rng: Generator) -> Checks:
         M, m = self.bounds[-1], 6
         (x, y), bound, gate = rng.uniform(-M, M, (2, 2000)), 6 * M * M * 2.0 ** (-2 * m - 2), product_net(m, M)
         yield because("|x|, |y| reach 2M", at_most("|×̃ - xy|", np.max(np.abs(product_gap(gate, 2 * x, 2 * y))), bound))
-        (w, b), rest = gate.layers[0], gate.layers[1:]
-        raw = ReluNet(((np.vstack([w[:3], 0 * w[3:]]), b), *rest))
-        check = at_most("|×̃ - xy| of half of the gate", np.max(np.abs(product_gap(raw, x, y))), bound)
-        yield because("σ(z) stands for |z|", check)
+        (w, b), *rest = gate.layers
+        raw = product_gap(ReluNet(((np.vstack([w[:3], 0 * w[3:]]), b), *rest)), x, y)
+        yield because("σ(z) stands for |z|", at_most("|×̃ - xy| of half of the gate", np.max(np.abs(raw)), bound))
 
     def resolution(self, rng: Generator) -> Checks:
         M, m = self.bounds[-1], 6

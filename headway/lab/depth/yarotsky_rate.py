@@ -1,15 +1,8 @@
 from headway.lab.checks import line_fit
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, linear_slope, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, linear_slope, math, np, param, slope
 from headway.lab.tools.taylor_net import TaylorNet
 
 CASES = ((1, 1), (1, 2), (2, 2), (4, 2), (4, 4), (8, 2))  # (d, n)
-
-
-def tens(digits: np.ndarray) -> list[float]:
-    """Exactly the floats that are written 1e-k: the counter takes them as decimals."""
-    return [float(f"1e-{k}") for k in digits]
 
 
 def built_weights(d: int, n: int, m: int) -> int:
@@ -40,7 +33,8 @@ class YarotskyRate(Experiment):
     dimensions = param(12, "the curse is drawn for d = 1 … dimensions", least=2, most=20, small=4)
 
     def measure(self, rng: Generator) -> Checks:
-        self.epsilon, far = np.array(tens(np.arange(1, self.digits + 1))), tens(np.array(self.far))
+        self.epsilon = np.array([float(f"1e-{k}") for k in range(1, self.digits + 1)])  # the counter takes decimals
+        far = [float(f"1e-{k}") for k in self.far]
         sizes = {case: [TaylorNet.reaching(*case, e).size for e in self.epsilon.tolist()] for case in CASES}
         self.weights = {case: np.array([float(size.weights) for size in found]) for case, found in sizes.items()}
         self.depth = {case: np.array([size.depth for size in found]) for case, found in sizes.items()}
@@ -56,8 +50,8 @@ class YarotskyRate(Experiment):
         yield equal("N = 1, m = 5: weights counted and built", np.array(counted), built)
 
     def control(self, rng: Generator) -> Checks:
-        log, name = np.log(1 / self.epsilon), "d = 1, n = 2: weights / ln(1/ε) from 10^-1 on"
-        check = slope(name, 1 / self.epsilon, self.weights[1, 2] / log, 0.5, 0.025)
+        log = np.log(1 / self.epsilon)
+        check = slope("d = 1, n = 2: weights / ln(1/ε) from 10^-1 on", 1 / self.epsilon, self.weights[1, 2] / log, 0.5, 0.025)
         yield because("ε is not small against the constants", check)
         # every one of the (N + 1)^d terms errs at every place, not 2^d of them: each may err by that much less
         nets = {e: TaylorNet.reaching(4, 2, e) for e in self.epsilon.tolist()}

@@ -21,14 +21,12 @@ class YarotskySquare(Experiment):
 
         f_m(x) = x - Σ_{s=1}^m Δ^s(x) / 4^s,     f_m(k/2^m) = (k/2^m)²,     sup_{[0,1]} |f_m - x²| = 2^{-2m-2},
 
-    attained at every midpoint (k + ½)/2^m. Depth m + 1 and O(m) units: each layer holds a tent and one channel for the
-    sum, which is not negative. Between knots at a distance h the chord lies above x² by at most h²/4, so midpoints and
-    knots give the exact supremum.
+    attained at every midpoint (k + ½)/2^m. Depth m + 1 and O(m) units: each layer holds a tent and one channel for the sum, which is not
+    negative. Between knots at a distance h the chord lies above x² by at most h²/4, so midpoints and knots give the exact supremum.
 
     Notes: A, B. Source: Yarotsky 2017, proposition 2, https://arxiv.org/abs/1610.01145
     Assumes: x is in [0, 1]; the layers hold Δ, which maps [0, 1] onto [0, 1].
-    Deviates: float64 is exact here, because every number is a fraction with denominator 2^k, k <= 52.
-    Also: squaring network; x squared in depth m.
+    Deviates: float64 is exact, as every number is a fraction with denominator 2^k, k <= 52. Also: squaring network; x squared in depth m.
     """
 
     m = param(12, "the largest number of hidden layers; all from 1 on are tried", least=2, most=15, small=7)
@@ -61,8 +59,8 @@ class YarotskySquare(Experiment):
 
     def plots(self) -> list[Panel]:
         x, names = np.linspace(0, 1, 257), {1: "f₁: 2 pieces", 2: "f₂: 4 pieces", 3: "f₃: 8 pieces"}
-        left = Panel("Chords above the parabola", "x", "100 (f_m - x²)")
+        left = Panel("Chords above the parabola", "x", "100 (fₘ - x²)")
         left.curve(x, {name: 100 * gap(square_net(m), x) for m, name in names.items()})
-        right = Panel("Each layer divides the error by four", "hidden layers m", "sup |f_m - x²| on [0, 1]", log="y")
+        right = Panel("Each layer divides the error by four", "hidden layers m", "sup |fₘ - x²| on [0, 1]", log="y")
         right.series(self.ms, self.sup, "measured")
         return [left, right.bound(self.ms, 2.0 ** (-2 * self.ms - 2), "2^(-2m-2)")]

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.lab.relu_net import ReluNet, affine, compose, side_by_side
-from headway.lab.tools.freudenthal import Function, interpolant_net, interpolate, multilinear, tabulate
+from headway.lab.tools.freudenthal import Function, interpolate, multilinear, tabulate
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,6 @@ KINDS = (
 )
 FOLDED = Constituent(lambda x: np.abs(x[:, 0] + 2 * x[:, 1] - 1.3) / 1.7, 3 / 1.7, np.inf)  # has one derivative
 Node = Callable[[int, int, np.ndarray], np.ndarray]  # level, place and values (p, 2) of the two nodes below -> (p,)
-Tables = list[list[np.ndarray]]
 
 
 def kind(level: int, place: int) -> Constituent:
@@ -52,31 +50,11 @@ def root(x: np.ndarray) -> np.ndarray:
     return tree(x)[-1][:, 0]
 
 
-def tree_tables(n: int, K: int) -> Tables:
-    """What the approximation stores: for each level, a table of each node."""
-    return [[tabulate(kind(level, i).h, K) for i in range(n >> (level + 1))] for level in range(n.bit_length() - 1)]
-
-
-def approximate(tables: Tables, x: np.ndarray) -> list[np.ndarray]:
-    """The levels with interpolants in place of the constituents: means of values in [0, 1], clipped for rounding."""
-    return climb(x, lambda level, i, v: np.clip(interpolate(tables[level][i], v), 0, 1))
-
-
-def tree_net(tables: Tables, n: int) -> ReluNet:
-    """The same as one ReLU net."""
-    net = affine(np.eye(n), np.zeros(n))
-    for level in tables:
-        eye = np.eye(2 * len(level))
-        parts = [compose(interpolant_net(t), affine(eye[2 * i : 2 * i + 2], np.zeros(2))) for i, t in enumerate(level)]
-        net = compose(side_by_side(*parts), net)
-    return net
-
-
 def tree_errors(n: int, K: int, x: np.ndarray) -> tuple[int, np.ndarray, float]:
     """Parameters, the errors at the root at points x (p, n), and the largest share that a node takes of ε' + λ max(errors below)."""
-    tables = tree_tables(n, K)
-    gaps = [np.abs(a - b) for a, b in zip(approximate(tables, x), tree(x), strict=True)]
-    shares = []
+    tables = [[tabulate(kind(j, i).h, K) for i in range(n >> (j + 1))] for j in range(n.bit_length() - 1)]
+    found = climb(x, lambda level, i, v: np.clip(interpolate(tables[level][i], v), 0, 1))  # clipped for rounding
+    gaps, shares = [np.abs(a - b) for a, b in zip(found, tree(x), strict=True)], []
     for level, (below, here) in enumerate(pairwise(gaps)):
         for i in range(here.shape[1]):
             h, worst = kind(level, i), below[:, 2 * i : 2 * i + 2].max(axis=1)

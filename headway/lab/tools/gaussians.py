@@ -17,9 +17,9 @@ import numpy as np
 Draw = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]  # points (n, d), units -> values (n, units)
 
 
-def gauss(x: float | np.ndarray) -> np.ndarray:
-    """exp(-x²/2)."""
-    return np.exp(-np.square(x) / 2)
+def gauss(x: float | np.ndarray, sigma: float = 1.0) -> np.ndarray:
+    """exp(-x²/2σ²)."""
+    return np.exp(-np.square(x / sigma) / 2)
 
 
 def barron_constant(d: int, sigma: float = 1.0) -> float:

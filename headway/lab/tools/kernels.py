@@ -40,9 +40,9 @@ def chebyshev(n: int) -> np.ndarray:
     return np.cos((np.arange(n) + 0.5) * np.pi / n)
 
 
-def gaussian_ridge(f: Function, n: int, gamma: float, penalty: float) -> tuple[Function, float]:
-    """Kernel ridge regression at n Chebyshev nodes, and its norm in the kernel's space."""
-    x = chebyshev(n)
+def gaussian_ridge(f: Function, n: int, gamma: float, penalty: float, points: int = 4001) -> tuple[float, float]:
+    """Kernel ridge regression at n Chebyshev nodes: its largest error on a grid of [-1, 1], and its norm in the kernel's space."""
+    x, t = chebyshev(n), np.linspace(-1, 1, points)
     gram = gaussian(x, x, gamma)
     weights = np.linalg.solve(gram + penalty * np.eye(n), f(x))
-    return lambda t: gaussian(t, x, gamma) @ weights, float(np.sqrt(weights @ gram @ weights))
+    return float(np.max(np.abs(gaussian(t, x, gamma) @ weights - f(t)))), float(np.sqrt(weights @ gram @ weights))

@@ -22,7 +22,6 @@ class Smooth:
     curve: Curve
     slope: Function
     second: Function
-    largest: float  # max |g''|
     V: float
     inverse: Callable[[np.ndarray], Draw]
 
@@ -64,5 +63,5 @@ def _of_sine(u: np.ndarray) -> Draw:
 
 
 V6 = 4 + math.sin(6 - 2 * math.pi)
-SINE = Smooth(sine(6), lambda x: 6 * np.cos(6 * x), lambda x: -36 * np.sin(6 * x), 36.0, V6, _of_sine)
-SQUARE = Smooth(power(2), lambda x: 2 * x, lambda x: np.full_like(x, 2.0), 2.0, 1.0, lambda u: (np.sqrt(u), np.ones_like(u)))
+SINE = Smooth(sine(6), lambda x: 6 * np.cos(6 * x), lambda x: -36 * np.sin(6 * x), V6, _of_sine)
+SQUARE = Smooth(power(2), lambda x: 2 * x, lambda x: np.full_like(x, 2.0), 1.0, lambda u: (np.sqrt(u), np.ones_like(u)))
