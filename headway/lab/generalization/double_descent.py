@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, printed,
-)  # fmt: skip
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, printed
 from headway.models.classical.linear_regression import LinearRegression
 
 RATIOS = np.array([0.1, 0.3, 0.6, 0.9, 1.0, 1.1, 1.5, 3, 10, 30])  # features for each example

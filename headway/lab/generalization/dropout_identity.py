@@ -83,8 +83,7 @@ class DropoutIdentity(Experiment):
         bent = np.mean((np.tanh((self.masks[:, None] * self.X / 0.5) @ self.w) - self.y) ** 2, axis=0)
         plain = (np.tanh(self.X @ self.w) - self.y) ** 2 + wanted - (self.X @ self.w - self.y) ** 2
         yield because("the output is tanh(wᵀh̃)", close("E(tanh(wᵀh̃) - y)² over all masks", bent, plain))
-        check = close("trained with m ⊙ h, tested with w", self.unscaled, self.ridges)
-        yield because("neither training nor test is scaled by p", check)
+        yield because("neither training nor test is scaled by p", close("trained with m ⊙ h, tested with w", self.unscaled, self.ridges))
 
     def plots(self) -> list[Panel]:
         p = np.linspace(0.02, 1, 99)

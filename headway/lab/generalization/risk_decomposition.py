@@ -1,7 +1,5 @@
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param,
-)  # fmt: skip
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param
 from headway.lab.tools.given_gradients import follow
 from headway.training.optimizers.gradient_descent import GradientDescent
 
@@ -74,8 +72,7 @@ class RiskDecomposition(Experiment):
         yield at_most(f"third term for P = {SIZES[-1]}, mean", self.terms[2, -1], 0)
 
     def control(self, rng: Generator) -> Checks:
-        found = self.erm[2] - self.within[0]
-        yield because(f"f_ERM has {SIZES[2]} weights, F has 1", at_least("second term, mean", found.mean(), 0))
+        yield because(f"f_ERM has {SIZES[2]} weights, F has 1", at_least("second term, mean", self.erm[2] - self.within[0].mean(), 0))
         c = coefficients(2 * int(SIZES[-1]))
         moved = [1 - STEP - np.sum(c[P : 2 * P] ** 2) for P in SIZES]
         yield because("F has the cosines P to 2P - 1, not those of the F before", monotone("first term in P", moved, "falls"))

@@ -21,8 +21,7 @@ class TrajectoryHtanh(Experiment):
     The bound of Raghu et al., O(σ_w (σ_w^2 + σ_b^2)^{-1/4} √(k/(k + √(σ_w^2 + σ_b^2))))^L, depends on σ_w and k in this
     way, but the constant in O is less than 1.
 
-    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks,
-    https://arxiv.org/abs/1606.05336
+    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks, https://arxiv.org/abs/1606.05336
     Assumes: independent Gaussian weights and biases; large width; the curve is followed exactly.
     Also: hard-tanh networks; Raghu figure 2.
     """

@@ -22,8 +22,7 @@ class TrajectoryRelu(Experiment):
     Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks,
     https://arxiv.org/abs/1911.10651
     Assumes: independent, symmetric weights with variance σ_w^2/n; symmetric biases; equal widths, also of the input.
-    Deviates: layers are independent, so the growth of each layer is a sample; the product of twelve would be too
-    heavy-tailed.
+    Deviates: layers are independent, so the growth of each layer is a sample; the product of twelve would be too heavy-tailed.
     Also: trajectory length; Raghu et al. 2017 for ReLU.
     """
 
@@ -66,8 +65,7 @@ class TrajectoryRelu(Experiment):
         n = self.widths[-1]
         ratios = self.stretched(rng, n, lambda rng, shape: curves.gaussian(rng, shape) + np.float32(0.5))
         away = [curves.z_score(r, s * curves.relu_factor(n)) for r, s in zip(ratios, self.sigmas, strict=True)]
-        row = at_most("weights √n w/σ_w of mean ½: away from σ_w c_n, in s.e.", away, 4)
-        yield because("a positive mean opens the gates", row)
+        yield because("a positive mean opens the gates", at_most("weights √n w/σ_w of mean ½: away from σ_w c_n, in s.e.", away, 4))
         factor, raghu = float(self.means[n][-1] / self.sigmas[-1]), math.sqrt(n / (n + 1))
         yield printed(at_least(f"growth / σ_w, n = {n}, against √(n/(n+1))", factor, raghu), "B4")
         u = rng.standard_normal(n)

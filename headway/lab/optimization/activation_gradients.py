@@ -4,9 +4,7 @@ from functools import partial
 import torch
 from scipy.special import expit
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, monotone, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, math, monotone, np, param
 from headway.lab.tools.differences import differences
 from headway.lab.tools.layers import applied, drawn
 from headway.lab.tools.layers64 import built, derivative, jacobian, tensor

@@ -16,9 +16,8 @@ class AdaGrad(Experiment):
         γ_i^t = Σ_{s<=t} (g_i^s)²,      θ_i <- θ_i - η g_i/(√γ_i^t + δ),
         Σ_t f_t(θ^t) - min_{‖θ‖_∞ <= D/2} Σ_t f_t(θ) <= (D²/(2η) + η) Σ_i √γ_i^T = √2 D Σ_i √γ_i^T      at η = D/√2.
 
-    Rates only fall, because γ only grows; the first step is η sign g; and multiplying the gradients of a coordinate by
-    any number changes no step. A coordinate whose feature is rare keeps a high rate: such features are learned faster
-    than with one rate for all.
+    Rates only fall, because γ only grows; the first step is η sign g; and multiplying the gradients of a coordinate by any number changes
+    no step. A coordinate whose feature is rare keeps a high rate: such features are learned faster than with one rate for all.
 
     Notes: C. Source: Duchi, Hazan and Singer 2011, https://jmlr.org/papers/v12/duchi11a.html
     Assumes: convex losses; points are kept in a box of side D; δ -> 0; all squares are added up.

@@ -1,9 +1,7 @@
 import torch
 from torch import Tensor
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param, printed
 from headway.lab.tools.given_gradients import Gradient, follow
 from headway.lab.tools.quadratics import Rule
 from headway.training.optimizers.adam import Adam
@@ -17,14 +15,12 @@ class AdamBias(Experiment):
         E m_t = (1 - β^t) E g,    m̂ = m/(1 - β^t),    v̂ = v/(1 - α^t),
         θ <- θ - η m̂/(√v̂ + δ),      first step -> -η sign g,
 
-    while without the corrections the first step is η (1 - β)/√(1 - α), 3.16 η for (0.9, 0.999). Adam forgets large
-    gradients: with the loss C x in every third round and -x in the two others it stays at the worst point of [-1, 1];
-    AMSGrad, which keeps the largest v, does not.
+    while without the corrections the first step is η (1 - β)/√(1 - α), 3.16 η for (0.9, 0.999). Adam forgets large gradients: with the loss
+    C x in every third round and -x in the two others it stays at the worst point of [-1, 1]; AMSGrad, which keeps the largest v, does not.
 
     Notes: C. Source: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980; Reddi, Kale and Kumar 2018, theorem 1,
     https://arxiv.org/abs/1904.09237
-    Assumes: δ is small against |g|; E g does not change; for the wrong limit C > 2, β = 0, α = 1/(1 + C²) and rates ~
-    1/√t.
+    Assumes: δ is small against |g|; E g does not change; for the wrong limit C > 2, β = 0, α = 1/(1 + C²) and rates ~ 1/√t.
     Also: bias correction of Adam; AMSGrad; non-convergence of Adam.
     """
 
@@ -81,8 +77,7 @@ class AdamBias(Experiment):
         yield because("δ is as large as the gradient", close("first step / η", -blunt[0] / self.eta, 1.0, 1e-3))
         ramp = follow(self.means, lambda t, x: t + 1.0, np.zeros(1), 50)
         yield because("the gradients grow", close("m̂ / g at step 50", (ramp[-2] - ramp[-1])[0] / 50, 1.0, 1e-3))
-        row = close("online: x before each round with C", self.online["AMSGrad"][::3], 1.0)
-        yield because("the largest v is kept", row)
+        yield because("the largest v is kept", close("online: x before each round with C", self.online["AMSGrad"][::3], 1.0))
 
     def plots(self) -> list[Panel]:
         t = np.arange(1, len(self.steps) + 1)

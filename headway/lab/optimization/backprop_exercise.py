@@ -2,9 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed, slope
 from headway.lab.tools.backpropagation import OUTPUTS, SLOPES, OfScores, backprop, risk_of
 from headway.lab.tools.differences import Function, complex_step, differences
 from headway.lab.tools.layers import drawn
@@ -74,16 +72,13 @@ class BackpropExercise(Experiment):
             return torch.einsum("sk,skj->sj", s, above[:, :, None] / below[:, None])
 
         delta, squares = OUTPUTS["softmax, entropy"].delta, OUTPUTS["identity, squares"].risk
-        found = backprop(self.model, self.x, self.y, delta, quotient)
-        yield printed(close("[h_{ℓ+1}/h_ℓ]ᵀ, not a derivative", found, self.gradient), "C9")
-        found = backprop(self.model, self.x, self.y, delta, lambda s, *_: s)
-        yield printed(close("without the update of s_ℓ", found, self.gradient), "D3")
+        yield printed(close("[h_{ℓ+1}/h_ℓ]ᵀ, not a derivative", backprop(self.model, self.x, self.y, delta, quotient), self.gradient), "C9")
+        yield printed(close("without the update of s_ℓ", backprop(self.model, self.x, self.y, delta, lambda s, *_: s), self.gradient), "D3")
         net, x = self.net(1, "relu", rng), 0 * self.x
         torch.nn.init.zeros_(net.layers[0].bias)  # type: ignore[arg-type]
         theta = parameters_to_vector(net.parameters()).detach().numpy()
         central = differences(risk_of(net, x, self.y, squares), theta)
-        check = close("autograd, differences", self.autograd(net, x, squares), central, 1e-7)
-        yield because("every unit is a ReLU at its kink", check)
+        yield because("every unit is a ReLU at its kink", close("autograd, differences", self.autograd(net, x, squares), central, 1e-7))
 
     def plots(self) -> list[Panel]:
         panel = Panel("Differences lose a third of the digits, a complex step none", "step h", "error", "xy")

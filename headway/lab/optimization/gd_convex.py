@@ -11,8 +11,7 @@ class GdConvex(Experiment):
     that is O(1/ε) steps for a gap of ε. The first bound is the best one: a function that is flat almost everywhere,
     with the slope δ = ‖θ^0 - θ*‖/(2T + 1), attains it, because T steps of that slope come only half of the way.
 
-    Notes: D. Source: Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Drori and Teboulle 2014,
-    https://arxiv.org/abs/1206.3209
+    Notes: D. Source: Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Drori and Teboulle 2014, https://arxiv.org/abs/1206.3209
     Assumes: h is convex and L-smooth; a minimum θ* exists; the rate is 1/L.
     Also: sublinear rate of gradient descent; convergence of gradient descent for convex functions.
     """

@@ -1,7 +1,5 @@
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed, slope
 from headway.lab.tools.quadratics import Smooth, descend, least_squares, sine_wave
 
 

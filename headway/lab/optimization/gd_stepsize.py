@@ -1,9 +1,7 @@
 from scipy.optimize import brentq
 import torch
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
 from headway.lab.tools.quadratics import Smooth, descend, quadratic
 
 BOWL = Smooth("log cosh", lambda x: torch.log(torch.cosh(x)).sum(-1), 1.0)  # f'' = 1 - tanh² <= 1

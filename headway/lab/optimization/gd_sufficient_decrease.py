@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
 from headway.lab.tools.layers import drawn
 from headway.lab.tools.quadratics import Smooth, descend, hidden_layer, logistic_loss, quadratic
 from headway.lab.tools.training import seeded

@@ -1,8 +1,6 @@
 import torch
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed, published
 from headway.lab.tools.given_gradients import Gradient, follow
 from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.optimizers.heavy_ball import HeavyBall

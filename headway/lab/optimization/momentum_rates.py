@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published, slope
 from headway.lab.tools.convex_losses import bent, chain
 from headway.lab.tools.growing_momentum import GrowingMomentum, tuned
 from headway.lab.tools.quadratics import descend, quadratic
@@ -13,16 +11,14 @@ CIRCLE = (-1.8024, 0.6465, 2.1159)  # of the heavy ball, from 3.3 on
 class MomentumRates(Experiment):
     """Momentum needs √κ steps where gradient descent needs κ, the condition number.
 
-    For a quadratic with eigenvalues from μ to L, κ = L/μ and ρ = (√κ-1)/(√κ+1), the gap after t steps is at most gap_0
-    times
+    For a quadratic with eigenvalues from μ to L, κ = L/μ and ρ = (√κ-1)/(√κ+1), the gap after t steps is at most gap_0 times
 
         descent, η = 1/L:  (1 - 1/κ)^{2t},              descent, η = 2/(L+μ):  ((κ-1)/(κ+1))^{2t},
         heavy ball, η = 4/(√L+√μ)², β = ρ²:  (2t+1)² ρ^{2t},
         Nesterov, η = 1/L, β = ρ:  (1 - 1/√κ)^t (1 + ½μ‖θ^0 - θ*‖²/gap_0),
 
-    because with this β every mode of the heavy ball shrinks by ρ. For μ = 0, β_t = (t-1)/(t+2) gives gap <= 2L‖θ^0 -
-    θ*‖²/(t+1)², and no method that moves along gradients has a better order. Beyond quadratics the heavy ball need not
-    converge: it can run in a circle.
+    because with this β every mode of the heavy ball shrinks by ρ. For μ = 0, β_t = (t-1)/(t+2) gives gap <= 2L‖θ^0 - θ*‖²/(t+1)², and no
+    method that moves along gradients has a better order. Beyond quadratics the heavy ball need not converge: it can run in a circle.
 
     Notes: C. Source: Polyak 1964; Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Lessard, Recht and Packard
     2016, https://arxiv.org/abs/1408.3595

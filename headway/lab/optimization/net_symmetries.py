@@ -61,8 +61,7 @@ class NetSymmetries(Experiment):
         x, m, odd, bent = self.x, self.units, self.nets["tanh"], self.nets["relu"]
         flip = np.diag([-1.0] * m)
         yield because("ReLU is not odd", close("relu: all signs changed", scores(moved(bent, flip), x), scores(bent, x)))
-        check = close("tanh: all units doubled", scores(moved(odd, 2 * np.eye(m)), x), scores(odd, x))
-        yield because("tanh is not homogeneous", check)
+        yield because("tanh is not homogeneous", close("tanh: all units doubled", scores(moved(odd, 2 * np.eye(m)), x), scores(odd, x)))
         merge = np.eye(m)
         merge[0, 1], merge[1, 1] = 1.0, 0.0  # each column has the sum 1, the second row has none
         yield printed(close("entries with column sums 1", scores(moved(odd, merge), x), scores(odd, x)), "C8")

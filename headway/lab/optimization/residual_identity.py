@@ -3,9 +3,7 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
 from headway.lab.tools.layers import applied
 from headway.lab.tools.layers64 import built, jacobian, tensor
 from headway.layers.activations import ACTIVATIONS

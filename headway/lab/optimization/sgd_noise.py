@@ -2,9 +2,7 @@ from typing import Any
 
 from scipy.signal import lfilter
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, headline, mean_is, np, param, printed, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, headline, mean_is, np, param, printed, published
 from headway.lab.tools.given_gradients import follow
 from headway.lab.tools.noisy_descent import descend, second_moments
 from headway.training.optimizers.sgd import SGD
@@ -75,8 +73,7 @@ class SGDNoise(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         edge = self.floor**0.5
-        claim = mean_is("x = √v: E f(x⁺) - f(x), noise η²σ²λ", self.change(edge, rng), self.progress(edge, 1.0))
-        yield printed(claim, "E4")
+        yield printed(mean_is("x = √v: E f(x⁺) - f(x), noise η²σ²λ", self.change(edge, rng), self.progress(edge, 1.0)), "E4")
         steps = int(12 / (self.eta * self.curvature)) + 50
         noise = lfilter([0.6], [1, -0.8], rng.normal(size=(steps, self.runs)), axis=0)  # of variance 1 in the end, too
         slopes = lambda t, x: self.curvature * x + self.sigma * noise[t]  # noqa: E731

@@ -72,11 +72,9 @@ class SGDVariance(Experiment):
         x, y, w = problem(self.n, 3, rng)
         g = gradients(x, y, w)[np.argsort(y)]
         runs = np.array([g[i : i + self.b].mean(axis=0) for i in range(self.n - self.b + 1)])
-        check = close("mean of all batches", runs.mean(axis=0), g.mean(axis=0))
-        yield because("batches are neighbours after sorting by label", check)
+        yield because("batches are neighbours after sorting by label", close("mean of all batches", runs.mean(axis=0), g.mean(axis=0)))
         copies = g[np.repeat(np.arange(self.n)[:, None], self.b, axis=1)].mean(axis=1)
-        check = close("covariance, Σ/B", covariance(copies), covariance(g) / self.b)
-        yield because("a batch is B copies of one example", check)
+        yield because("a batch is B copies of one example", close("covariance, Σ/B", covariance(copies), covariance(g) / self.b))
 
     def resolution(self, rng: Generator) -> Checks:
         yield mean_is("this project's batches: E |g_B - g|², tr Σ/B as with replacement", self.squares, self.spread)

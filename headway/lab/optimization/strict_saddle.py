@@ -14,9 +14,8 @@ class StrictSaddle(Experiment):
         f(x, y) = ½x² - ½y² + ¼y⁴:   saddle at (0, 0), Hessian diag(1, -1), minima at (0, ±1),
         η < 1/L, start (1, ε):   ln(1/ε)/ln(1 + ηλ) + constant ≈ ln(1/ε)/(ηλ) steps, λ = 1,
 
-    because near 0 each step multiplies y by 1 + ηλ. The starts that do not leave, y = 0, have volume 0. "Strict" says
-    that the Hessian has an eigenvalue below 0: where it has none, as for ½x² + ⅓y³ + ¼y⁴ at 0, every start with y > 0
-    ends at the saddle.
+    because near 0 each step multiplies y by 1 + ηλ. The starts that do not leave, y = 0, have volume 0. "Strict" says that the Hessian has
+    an eigenvalue below 0: where it has none, as for ½x² + ⅓y³ + ¼y⁴ at 0, every start with y > 0 ends at the saddle.
 
     Notes: D, E. Source: Lee, Simchowitz, Jordan and Recht 2016, https://arxiv.org/abs/1602.04915
     Assumes: all saddles are strict; f is L-smooth and η < 1/L; the start has a density.
@@ -54,8 +53,7 @@ class StrictSaddle(Experiment):
         yield because("the start lies on the line y = 0", at_least("|y| at the end", abs(on[1]), 0.5))
         least = SADDLE.curvature(np.zeros(2))[0]
         yield printed(at_least("the Hessian is psd: its least eigenvalue", least, 0.0), "E8")
-        found = self.minima(DEGENERATE, rng, -1 / 12)
-        yield printed(equal("degenerate saddle: starts that end at a minimum", found, self.starts), "D9")
+        yield printed(equal("degenerate saddle: starts that end at a minimum", self.minima(DEGENERATE, rng, -1 / 12), self.starts), "D9")
 
     def plots(self) -> list[Panel]:
         left = Panel("Random starts leave the saddle at 0", "x", "y")

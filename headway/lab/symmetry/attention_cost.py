@@ -72,8 +72,7 @@ class AttentionCost(Experiment):
         with torch.device("meta"):
             d, layer = self.widths[0], LinearAttention(self.widths[0], HEADS)
             few = [multiply_adds(layer, (1, n, d)) - 4 * n * d**2 for n in self.lengths]
-        check = slope("linear attention between positions, in n", self.lengths, few, 2, 0.15)
-        yield because("no weights of pairs are written out", check)
+        yield because("no weights of pairs are written out", slope("linear attention between positions, in n", self.lengths, few, 2, 0.15))
         yield printed(slope("cost of a generated token grows like n²", self.lengths, self.token, 2, 0.15), "C24")
 
     def plots(self) -> list[Panel]:

@@ -57,8 +57,7 @@ class CausalMask(Experiment):
     def control(self, rng: Generator) -> Checks:
         lower, all_keys = np.tri(self.n, dtype=bool), torch.ones(self.n, self.n) > 0
         self.seen["as printed"] = influence(self.layer(Matrix(all_keys.triu())), self.x)
-        check = equal("-∞ for s < t: ∂out_t/∂x_s is not 0 where s ≤ t", self.seen["as printed"] > 0, lower)
-        yield printed(check, "A12")
+        yield printed(equal("-∞ for s < t: ∂out_t/∂x_s is not 0 where s ≤ t", self.seen["as printed"] > 0, lower), "A12")
         layer = self.layer(Everything())
 
         def late(x: torch.Tensor) -> torch.Tensor:

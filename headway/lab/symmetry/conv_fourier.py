@@ -32,7 +32,6 @@ class ConvFourier(Experiment):
     width = param(2.0, "standard deviation s of the Gaussian filter, in positions", least=0.3, most=20.0)
     power = param(12, "log2 of the longest transform that is counted", least=8, most=14, small=8)
 
-
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m
         self.f, self.h = f, h = rng.normal(size=n), rng.normal(size=m)

@@ -3,9 +3,7 @@ from itertools import product
 
 from scipy.special import ndtr
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope
 from headway.lab.tools.layers import convolved
 
 DIE, COIN = np.ones(6, dtype=int), np.array([9, 1])  # how many of 6 (of 10) equal cases have the value 0, 1, ...

@@ -24,7 +24,6 @@ class PosencRotation(Experiment):
     shifts = param((1, 7, 100, 4096), "shifts k", least=1, most=10**5)
     far = param(10_000, "distances that are told apart", least=100, most=20_000)
 
-
     def measure(self, rng: Generator) -> Checks:
         d = 2 * self.pairs
         layer = Sinusoidal(d, longest=0).double()
@@ -52,8 +51,7 @@ class PosencRotation(Experiment):
         self.residual = residual(self.wrong)
         yield printed(at_most("ω_k = 10000^(k/d): residual of the best linear map", self.residual, 1e-9), "C22")
         apart = np.where(k % 2 == 0, np.sin(p * 1e4 ** (-k / d)), np.cos(p * 1e4 ** (-k / d)))
-        check = close("|PE(p)|² = d/2", (apart**2).sum(1), d / 2)
-        yield because("sine and cosine of a pair have different frequencies", check)
+        yield because("sine and cosine of a pair have different frequencies", close("|PE(p)|² = d/2", (apart**2).sum(1), d / 2))
         fast = np.cos(1e4 ** (np.arange(0, d, 2) / d)).mean()
         check = at_least("similarity of neighbours, over that at the distance 0", fast, 0.9)
         yield because("frequencies 10000^(2i/d) of more than 1 wrap around between positions", check)

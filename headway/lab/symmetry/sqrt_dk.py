@@ -30,7 +30,6 @@ class SqrtDk(Experiment):
     keys = param(64, "keys that a query chooses from", least=16, most=64)
     queries = param(200, "queries, each with its own keys", least=100, most=2000)
 
-
     def measure(self, rng: Generator) -> Checks:
         d, self.widths = self.widest, (16, 64, self.widest)
         x = 3 * normal(rng, 100, d) + 1

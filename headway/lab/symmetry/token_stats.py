@@ -5,10 +5,7 @@ import torch
 from headway.data.masked_batches import CHOSEN, UNASKED, mask_words
 from headway.data.specials import MASK, SPECIALS
 from headway.data.tokens import train_tokenizer
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, mean_is, np, param, published,
-    share_is,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, mean_is, np, param, published, share_is
 from headway.models import vit
 
 SHORT = 7  # words of a short text
@@ -70,8 +67,7 @@ class TokenStats(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         down = np.full(self.texts, int(CHOSEN * SHORT) / SHORT)
-        check = mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN)
-        yield because("the number of words is always rounded down", check)
+        yield because("the number of words is always rounded down", mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN))
         with torch.device("meta"):
             rows, columns = vit.ViT(vit.Config(patch=16), 3, 225, 225, 10).grid
         check = equal("tokens of 225×225: ⌊225/16⌋² + 1", rows * columns + 1, 197)

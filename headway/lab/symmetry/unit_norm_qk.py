@@ -1,9 +1,7 @@
 from scipy.special import entr
 from torch import Tensor
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, published, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, published, vacuous
 from headway.lab.tools.layers64 import normal
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.product import Product
