@@ -4,7 +4,7 @@ from scipy.stats import f
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param
 from headway.lab.tools.bits import cube
-from headway.lab.tools.training import seeded
+from headway.lab.tools.training import descended, seeded
 from headway.layers.dropout import Dropout
 from headway.training.optimizers.sgd import SGD
 
@@ -66,10 +66,7 @@ class DropoutIdentity(Experiment):
         x, y = torch.from_numpy(self.X).expand(self.runs, -1, -1), torch.from_numpy(self.y)[:, None]
         optimizer = SGD([w], lr=self.rows / float(4 * np.linalg.norm(self.X, 2) ** 2))
         with seeded(rng):
-            for _ in range(800):
-                optimizer.zero_grad()
-                (drop(x) @ w - y).square().mean(dim=1).sum().div(2).backward()  # E of the gradient is linear in w: E w has no bias
-                optimizer.step()
+            descended(optimizer, lambda: (drop(x) @ w - y).square().mean(dim=1).sum() / 2, 800)  # E of its gradient is linear in w
         self.trained = w.detach().numpy()[..., 0]
         away, runs = self.trained.mean(axis=0) - self.ridge(0.5), self.runs
         squared = runs * away @ np.linalg.solve(np.cov(self.trained.T), away)  # Hotelling's T²

@@ -1,7 +1,10 @@
+from functools import partial
 from itertools import combinations, product
 
 from headway.data.number_batches import NumberBatches
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, mean_is, np, param
+
+covariance = partial(np.cov, rowvar=False, bias=True)
 
 
 def problem(n: int, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -13,10 +16,6 @@ def problem(n: int, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, np.
 def gradients(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Of ½(<w, x_i> - y_i)² for each example, in rows."""
     return (x @ w - y)[:, None] * x
-
-
-def covariance(rows: np.ndarray) -> np.ndarray:
-    return np.cov(rows.T, bias=True)
 
 
 class SGDVariance(Experiment):
@@ -59,12 +58,12 @@ class SGDVariance(Experiment):
         g, b = gradients(x, y, w), self.large // 2
         batches = NumberBatches([x], y[:, None], rows=b, seed=int(rng.integers(2**31)))
         rows = [batches[epoch * len(batches)] for epoch in range(self.epochs)]
-        pairs = [(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy()) for d in rows]
-        gaps = np.array([gradients(*pair, w).mean(axis=0) for pair in pairs]) - g.mean(axis=0)
-        self.spread, name, self.squares = np.trace(covariance(g)) / b, "this project's batches", np.sum(gaps**2, axis=1)
-        yield mean_is(f"{name}: mean of g_B - g, a component", gaps[:, 0], 0.0)
+        found = [gradients(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy(), w).mean(axis=0) for d in rows]
+        gaps = np.array(found) - g.mean(axis=0)
+        self.spread, self.squares = np.trace(covariance(g)) / b, np.sum(gaps**2, axis=1)
+        yield mean_is("this project's batches: mean of g_B - g, a component", gaps[:, 0], 0.0)
         wanted = self.spread * (self.large - b) / (self.large - 1)
-        yield mean_is(f"{name}: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
+        yield mean_is("this project's batches: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
         gaps = g[rng.integers(self.large, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
         yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), self.spread)
 
@@ -73,7 +72,7 @@ class SGDVariance(Experiment):
         g = gradients(x, y, w)[np.argsort(y)]
         runs = np.array([g[i : i + self.b].mean(axis=0) for i in range(self.n - self.b + 1)])
         yield because("batches are neighbours after sorting by label", close("mean of all batches", runs.mean(axis=0), g.mean(axis=0)))
-        copies = g[np.repeat(np.arange(self.n)[:, None], self.b, axis=1)].mean(axis=1)
+        copies = g[:, None].repeat(self.b, axis=1).mean(axis=1)
         yield because("a batch is B copies of one example", close("covariance, Σ/B", covariance(copies), covariance(g) / self.b))
 
     def resolution(self, rng: Generator) -> Checks:

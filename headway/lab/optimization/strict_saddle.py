@@ -26,13 +26,9 @@ class StrictSaddle(Experiment):
     starts = param(1000, "random starts in [-1.5, 1.5]²", least=50, most=2000, small=200)
     digits = param((2, 4, 6, 8, 10, 12), "k of the starts ε = 10^-k", least=2, most=100, count=4)
 
-    @property
-    def steps(self) -> int:
-        return int(60 / self.eta)
-
     def minima(self, h: Smooth, rng: Generator, level: float) -> int:
         """Random starts that end where the value is `level`, that of the minima."""
-        self.path = descend(h, rng.uniform(-1.5, 1.5, (self.starts, 2)), self.steps, rate=self.eta)
+        self.path = descend(h, rng.uniform(-1.5, 1.5, (self.starts, 2)), int(60 / self.eta), rate=self.eta)
         return int(np.sum(self.path.values[-1] < level + 1e-6))
 
     def measure(self, rng: Generator) -> Checks:
@@ -49,18 +45,15 @@ class StrictSaddle(Experiment):
         yield headline(equal("random starts that end at a minimum", found, self.starts))
 
     def control(self, rng: Generator) -> Checks:
-        on = descend(SADDLE, np.array([1.0, 0.0]), self.steps, rate=self.eta).points[-1]
+        on = descend(SADDLE, np.array([1.0, 0.0]), int(60 / self.eta), rate=self.eta).points[-1]
         yield because("the start lies on the line y = 0", at_least("|y| at the end", abs(on[1]), 0.5))
-        least = SADDLE.curvature(np.zeros(2))[0]
-        yield printed(at_least("the Hessian is psd: its least eigenvalue", least, 0.0), "E8")
+        yield printed(at_least("the Hessian is psd: its least eigenvalue", SADDLE.curvature(np.zeros(2))[0], 0.0), "E8")
         yield printed(equal("degenerate saddle: starts that end at a minimum", self.minima(DEGENERATE, rng, -1 / 12), self.starts), "D9")
 
     def plots(self) -> list[Panel]:
         left = Panel("Random starts leave the saddle at 0", "x", "y")
-        left.custom(lambda axes: axes.plot(*self.shown.transpose(2, 0, 1), color="#0072B2", linewidth=0.7, alpha=0.6))
-        left.points(self.shown[0, :, 0], self.shown[0, :, 1], "starts", size=8)
-        left.points([0, 0], [-1, 1], "minima", colour="black", size=40)
-        left.points([0], [0], "saddle", colour="#D55E00", size=40)
+        left.thin(self.shown[..., 0], self.shown[..., 1].T).points(*self.shown[0].T, "starts", size=8)
+        left.points([0, 0], [-1, 1], "minima", colour="black", size=40).points([0], [0], "saddle", colour="#D55E00", size=40)
         x = np.array(self.digits) * np.log(10)
         line = self.times[0] + (x - x[0]) / np.log1p(self.eta)
         right = Panel("Ten times closer costs the same again", "ln(1/ε)", "steps until |y| > ½")
