@@ -4,10 +4,7 @@ from torch import nn
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param
 from headway.lab.tools.motifs import CELL, PATTERNS, motifs
 from headway.lab.tools.training import Settings, accuracy, fit, seeded
-from headway.models.cnn import CNN
-from headway.models.cnn import Config as CNNConfig
-from headway.models.mlp import MLP
-from headway.models.mlp import Config as MLPConfig
+from headway.models import cnn, mlp
 
 TESTS, SIDE, PIXELS = 2000, 3 * CELL, (3 * CELL) ** 2
 
@@ -37,16 +34,15 @@ class PermutedPixels(Experiment):
         """Train on pictures whose pixels stand in this order; the accuracy on new ones."""
         rng = np.random.default_rng(seed)
         (X, y), (Z, z) = (motifs(3, n, rng, shuffle) for n in (self.samples, TESTS))
-        X, Z = X.astype(kind), Z.astype(kind)
         settings = Settings(self.steps, 64, 3e-3, optimizer="adamw", decay=0.0, clip=1e9)
-        self.losses[name] = np.array(fit(net, X, y, settings, rng))
-        return accuracy(net, Z, z)
+        self.losses[name] = np.array(fit(net, X.astype(kind), y, settings, rng))
+        return accuracy(net, Z.astype(kind), z)
 
-    def net(self, kind: str, seed: int) -> MLP | CNN:
+    def net(self, kind: str, seed: int) -> mlp.MLP | cnn.CNN:
         with seeded(np.random.default_rng(seed)):
             if kind == "MLP":
-                return MLP(MLPConfig(width=64, depth=1, dropout=0.0), PIXELS, len(PATTERNS)).double()
-            return CNN(CNNConfig(filters=self.filters, depth=1, kernel=3, width=64, dropout=0.0), 1, SIDE, SIDE, len(PATTERNS))
+                return mlp.MLP(mlp.Config(width=64, depth=1, dropout=0.0), PIXELS, len(PATTERNS)).double()
+            return cnn.CNN(cnn.Config(filters=self.filters, depth=1, kernel=3, width=64, dropout=0.0), 1, SIDE, SIDE, len(PATTERNS))
 
     def measure(self, rng: Generator) -> Checks:
         self.losses: dict[str, np.ndarray] = {}
@@ -68,16 +64,15 @@ class PermutedPixels(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         self.learn("first weights not permuted", self.net("MLP", self.seed), self.order, self.seed, np.float64)
-        found = close("fully connected: the loss of each step", self.losses["first weights not permuted"], self.losses["MLP"], 1e-9)
-        yield because("only the pixels are permuted, not the first weights", found)
+        found = self.losses["first weights not permuted"]
+        claim = close("fully connected: the loss of each step", found, self.losses["MLP"], 1e-9)
+        yield because("only the pixels are permuted, not the first weights", claim)
         turned = np.arange(PIXELS).reshape(SIDE, SIDE).T.ravel()
         plain, other = (self.learn("", self.net("CNN", self.seed), o, self.seed) for o in (np.arange(PIXELS), turned))
-        lost = at_least("convolutional: accuracy lost by a mirror image", plain - other, 0.05)
-        yield because("this permutation keeps neighbours together", lost)
+        yield because("it keeps neighbours together", at_least("convolutional: accuracy lost by a mirror image", plain - other, 0.05))
 
     def plots(self) -> list[Panel]:
-        window = np.ones(20) / 20
-        curves = {name: np.convolve(self.losses[name], window, "valid") for name in ("MLP", "MLP, permuted", "CNN", "CNN, permuted")}
+        curves = {name: np.convolve(loss, np.ones(20) / 20, "valid") for name, loss in self.losses.items()}
         steps = np.arange(len(curves["MLP"])) + 20
         left = Panel("Fully connected: the same way, step by step", "step", "loss, mean of 20")
         left.curve(steps, curves["MLP"], "as it is").target(steps, curves["MLP, permuted"], "permuted")
