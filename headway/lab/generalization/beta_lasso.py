@@ -80,9 +80,9 @@ class BetaLasso(Experiment):
 
     def plots(self) -> list[Panel]:
         fields = np.abs(self.weights[np.argsort(-np.abs(self.weights).max(1))[:12]]).reshape(3, 4, SIDE, SIDE)
-        framed = np.pad(fields, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=np.max(fields))
-        tiles = framed.swapaxes(1, 2).reshape(3 * (SIDE + 1), -1)
-        left = Panel("Weights of twelve units of S-FC after β-lasso", "pixels", "pixels").image(tiles, colours="Greys", stretch=False)
+        framed = np.pad(fields, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=np.max(fields) / 4).swapaxes(1, 2)
+        left = Panel("Weights of 12 units after β-lasso", "four pictures of 9 by 9 pixels", "three of them")
+        left.image(framed.reshape(3 * (SIDE + 1), -1)[:-1, :-1], colours="Greys", stretch=False)
         right = Panel("β-lasso closes most of the gap", "network", "accuracy in %").limits(y=(40, 100))
         right.series(range(4), PUBLISHED | {"here": 100 * np.mean(self.found, axis=0)}).ticks(x=dict(enumerate(NAMES)))
         return [left.ticks(x={}, y={}), right]

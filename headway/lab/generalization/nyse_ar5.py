@@ -74,4 +74,5 @@ class NYSEAR5(Experiment):
         left = Panel("AR(5) in 120 test days", "day", "log volume, standardised")
         left.target(days, self.shown["volume"], "volume").curve(days, self.shown["AR(5)"], "AR(5)")
         right = Panel("Elman gains nothing", "method", "R² on test days").bars(names, [self.found[n] for n in names])
+        right.ticks(x={0: "straw\nman", 1: "AR(1)", 2: "AR(5)", 3: "Elman"})
         return [left, right, Panel("A bent series", "method", "R² on test days").bars([*self.bent], [*self.bent.values()])]

@@ -75,6 +75,7 @@ class PermutedPixels(Experiment):
         curves = {name: np.convolve(loss, np.ones(20) / 20, "valid") for name, loss in self.losses.items()}
         steps = np.arange(len(curves["MLP"])) + 20
         left = Panel("Fully connected: the same way, step by step", "step", "loss, mean of 20")
-        left.curve(steps, curves["MLP"], "as it is").target(steps, curves["MLP, permuted"], "permuted")
+        left.target(steps, curves["MLP"], "as it is").curve(steps, curves["MLP, permuted"], "permuted, and first weights")
+        left.control(steps, curves["first weights not permuted"], "permuted, weights not")
         right = Panel("Convolutional: the way is lost", "step", "loss, mean of 20")
         return [left, right.curve(steps, curves["CNN"], "as it is").control(steps, curves["CNN, permuted"], "permuted")]

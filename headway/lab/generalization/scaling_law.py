@@ -75,7 +75,7 @@ class ScalingLaw(Experiment):
         for name, e in self.errors.items():
             left.series(self.P[name], e, name)
         middle = Panel("Error of N samples, at the best P", "samples N", "mean square error", log="xy").series(SAMPLES, self.best)
-        right = Panel("Two powers and a floor", "parameters P", "loss L(P, N)", log="xy")
+        right = Panel("Two powers and a floor", "parameters P", "loss L(P, N)", log="xy").ticks(y={0.1: "0.1", 0.15: "0.15", 0.2: "0.2"})
         for j in (0, 2, 5):
             right.series(WIDE, self.shown[0][:, j], f"N = {SAMPLES[j]}").bound(WIDE, self.shown[1][:, j], "fit" * (j == 2))
         return [left, middle.ticks(x={500: "500", 2000: "2000", 8000: "8000"}), right.level(self.noise**2, "σ²")]

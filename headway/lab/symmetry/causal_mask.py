@@ -55,10 +55,9 @@ class CausalMask(Experiment):
         yield close(f"a GPT of {self.depth} blocks: teacher forcing is generation", stepwise(model, ids), forced)
 
     def control(self, rng: Generator) -> Checks:
-        lower, all_keys = np.tri(self.n, dtype=bool), torch.ones(self.n, self.n) > 0
-        self.seen["as printed"] = influence(self.layer(Matrix(all_keys.triu())), self.x)
+        lower, layer = np.tri(self.n, dtype=bool), self.layer(Everything())
+        self.seen["as printed"] = influence(self.layer(Matrix(torch.from_numpy(lower.T.copy()))), self.x)
         yield printed(equal("-∞ for s < t: ∂out_t/∂x_s is not 0 where s ≤ t", self.seen["as printed"] > 0, lower), "A12")
-        layer = self.layer(Everything())
 
         def late(x: torch.Tensor) -> torch.Tensor:
             q, k, v = layer._split(x)
@@ -71,7 +70,6 @@ class CausalMask(Experiment):
     def plots(self) -> list[Panel]:
         titles = ("No output sees its future", "As printed: only the future", "Masked after the softmax")
         shown = [np.where(seen > 0, np.log10(seen + 1e-300), np.nan) for seen in self.seen.values()]
-        return [
-            Panel(title, "input s", "output t").image(z, scale="log₁₀ max |∂out_t/∂x_s|" * (k == 2), limits=(-3, 0))
-            for k, (title, z) in enumerate(zip(titles, shown, strict=True))
-        ]
+        panels = [Panel(title, "input s", "output t") for title in titles]
+        scales = "", "", "log₁₀ max |∂$out_t$/∂$x_s$|"
+        return [panel.image(z, scale=s, limits=(-3, 0)) for panel, z, s in zip(panels, shown, scales, strict=True)]

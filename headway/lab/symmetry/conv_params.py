@@ -2,14 +2,10 @@ import torch
 from torch import nn
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, np, param
-from headway.lab.tools.layers import applied, drawn
+from headway.lab.tools.layers import applied, drawn, size
 from headway.layers.convolutions.boundaries import Circular, Same
 from headway.layers.convolutions.convolution_2d import Convolution2d
 from headway.layers.convolutions.local import Local, dense, unshared
-
-
-def size(module: nn.Module) -> int:
-    return sum(p.numel() for p in module.parameters())
 
 
 class ConvParams(Experiment):

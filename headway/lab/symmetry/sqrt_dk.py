@@ -1,10 +1,10 @@
-import torch
 from scipy.special import entr, gammaln
 
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, because, close, headline, math, mean_is, monotone, np, param,
     printed, vacuous,
 )
+from headway.lab.tools.layers import applied
 from headway.lab.tools.layers64 import normal, tensor
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.dot import Dot
@@ -33,12 +33,10 @@ class SqrtDk(Experiment):
     def measure(self, rng: Generator) -> Checks:
         d, self.widths = self.widest, (16, 64, self.widest)
         x = 3 * normal(rng, 100, d) + 1
-        variance = x.var(-1, correction=0)
-        expected = (d * variance / (variance + LayerNorm.eps)).sqrt().numpy()
-        self.norms = torch.linalg.vector_norm(LayerNorm(d).double()(x).detach(), dim=-1).numpy()
+        expected = np.sqrt(d / (1 + LayerNorm.eps / x.numpy().var(-1)))
+        self.norms = np.linalg.norm(applied(LayerNorm(d).double(), x.numpy()), axis=-1)
         yield close("|LayerNorm(x)| = √d, up to its ε", self.norms, expected)
-        self.entropy: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
-        self.slopes: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
+        self.entropy, self.slopes = ({"q·k": list[float](), "q·k/√d": list[float]()} for _ in range(2))
         for d in self.widths:
             q, k = normal(rng, self.queries, 1, 1, d), normal(rng, self.queries, 1, self.keys, d)
             for name, score in zip(self.entropy, (Dot(d), Scaled(d)), strict=True):
@@ -73,7 +71,7 @@ class SqrtDk(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("Without 1/√d attention becomes one-hot", "width of a head d", "entropy / ln n", log="x")
-        right = Panel("and its gradient fades", "width of a head d", "median |diag p - ppᵀ|", log="xy")
+        right = Panel("Without it the gradient fades", "width of a head d", "median |diag p - ppᵀ|", log="xy")
         for panel, found in ((left, self.entropy), (right, self.slopes)):
             panel.series(self.widths, found["q·k/√d"], "q·k/√d").control(self.widths, found["q·k"], "q·k")
         return [left.limits(y=(0, 1)), right]

@@ -47,8 +47,8 @@ class TokenStats(Experiment):
         pages = sorted((p for p in files("sklearn.datasets.descr").iterdir() if p.name.endswith(".rst")), key=str)
         prose = [w for p in pages for w in p.read_text(encoding="utf-8").split() if w.strip("().,:;").isalpha()]
         text = " ".join(prose)
-        found = [len(train_tokenizer("bpe", [text], size).encode([text])[0]) for size in self.sizes]
-        self.letters, self.shares = len(text) / np.array(found), len(prose) / np.array(found)
+        found = np.array([len(train_tokenizer("bpe", [text], size).encode([text])[0]) for size in self.sizes])
+        self.letters, self.shares = len(text) / found, len(prose) / found
         yield published("characters of a word and its space, English text", len(text) / len(prose), 16 / 3, 1.2)
 
     def sample(self, rng: Generator) -> Checks:
@@ -74,9 +74,8 @@ class TokenStats(Experiment):
         yield because("225 is no multiple of 16, and the border makes patches of its own", check)
 
     def plots(self) -> list[Panel]:
-        names = ("[MASK]", "another word", "unchanged")
         left = Panel("What happens to 15 % of the words", "fate of a chosen word", "share of all words (%)")
-        left.bars(names, 100 * self.found)
+        left.bars(("[MASK]", "another word", "unchanged"), 100 * self.found)
         right = Panel("Tokens get longer with the vocabulary", "tokens in the vocabulary", "length of a token", log="x")
         right.series(self.sizes, self.letters, "characters").series(self.sizes, self.shares, "words")
         return [left, right.level(4, "4 characters").level(0.75, "¾ of a word")]

@@ -14,6 +14,12 @@ from headway.lab.tools.training import seeded
 from headway.models.shallow import Config, Shallow
 
 M = TypeVar("M", bound=nn.Module)
+Net = Callable[[Tensor], Tensor]
+
+
+def size(module: nn.Module) -> int:
+    """The number of parameters."""
+    return sum(p.numel() for p in module.parameters())
 
 
 def drawn(module: M, rng: np.random.Generator, bias: float = 1.0) -> M:
