@@ -33,10 +33,6 @@ class DropoutIdentity(Experiment):
         gram = self.X.T @ self.X
         return np.linalg.solve(gram + (1 - p) / p * np.diag(np.diag(gram)), self.X.T @ self.y)
 
-    def expected(self, masks: np.ndarray, chance: np.ndarray, p: float) -> np.ndarray:
-        """E(wᵀh̃ - y)² of each row, over these masks."""
-        return chance @ ((masks[:, None] * self.X / p) @ self.w - self.y) ** 2
-
     def identity(self, p: float) -> np.ndarray:
         return (self.X @ self.w - self.y) ** 2 + (1 - p) / p * (self.X**2 @ self.w**2)
 
@@ -49,8 +45,9 @@ class DropoutIdentity(Experiment):
         self.X = rng.normal(size=(self.rows, self.d)) * np.linspace(0.7, 1.5, self.d)
         self.y = self.X @ rng.normal(size=self.d) + rng.normal(size=self.rows)
         self.w, self.masks = rng.normal(size=self.d), cube(self.d)
+        self.all = (self.masks[:, None] * self.X) @ self.w  # wᵀ(m ⊙ h), "mask row"
         chances = {p: np.prod(np.where(self.masks, p, 1 - p), axis=1) for p in KEEP}
-        found = [self.expected(self.masks, chance, p) for p, chance in chances.items()]
+        found = [chance @ (self.all / p - self.y) ** 2 for p, chance in chances.items()]
         yield headline(close("E(wᵀh̃ - y)² over all masks", found, [self.identity(p) for p in KEEP], 1e-12))
         self.ridges = np.array([self.ridge(p) for p in KEEP])
         yield close("minimiser over all masks and rows, ridge", [self.minimiser(c, p) for p, c in chances.items()], self.ridges)
@@ -72,9 +69,9 @@ class DropoutIdentity(Experiment):
         yield at_most("SGD with the layer: mean weights from ridge, T²", squared, most, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        wanted, found = self.identity(0.5), self.expected(np.repeat([[0], [1]], self.d, axis=1), np.array([0.5, 0.5]), 0.5)
-        yield because("all units are dropped together", close("E(wᵀh̃ - y)² over both masks", found, wanted))
-        bent = np.mean((np.tanh((self.masks[:, None] * self.X / 0.5) @ self.w) - self.y) ** 2, axis=0)
+        found = np.mean((2 * self.all[[0, -1]] - self.y) ** 2, axis=0)
+        yield because("all units are dropped together", close("E(wᵀh̃ - y)² over both masks", found, self.identity(0.5)))
+        bent = np.mean((np.tanh(2 * self.all) - self.y) ** 2, axis=0)
         plain = (np.tanh(self.X @ self.w) - self.y) ** 2 + self.X**2 @ self.w**2
         yield because("the output is tanh(wᵀh̃)", close("E(tanh(wᵀh̃) - y)² over all masks", bent, plain))
         yield because("neither training nor test is scaled by p", close("trained with m ⊙ h, tested with w", self.unscaled, self.ridges))

@@ -41,18 +41,17 @@ class EnsembleAverage(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.x, self.z, M = rng.uniform(-2, 2, self.rows), np.linspace(-2, 2, 400), self.members
         z, self.y, y = self.z, curve(self.x, rng), curve(self.z, rng)
-        config, nets = Config(width=self.units, activation="tanh", dropout=0.0), []
+        config, again = Config(width=self.units, activation="tanh", dropout=0.0), rng.integers(self.rows, size=(M, self.rows))  # bagging
         settings = Settings(self.steps, self.rows, 0.02, optimizer="adamw", decay=0.0, clip=1e9)
-        for some in rng.integers(self.rows, size=(M, self.rows)):  # rows drawn again, with repetition (bagging)
-            X, Y = self.x[some, None], self.y[some, None]
-            nets.append(trained(lambda: Shallow(config, 1, 1).double(), X, Y, settings, rng, mse_loss))
+        rows = [(self.x[some, None], self.y[some, None]) for some in again]
+        nets = [trained(lambda: Shallow(config, 1, 1).double(), *pair, settings, rng, mse_loss) for pair in rows]
         self.f = np.array([predict(net, z[:, None])[:, 0] for net in nets])
         self.mean = predict(Ensemble(nets, "numbers"), z[:, None])[:, 0]
         errors, spread = np.mean((self.f - y) ** 2, axis=0), np.mean((self.f - self.mean) ** 2, axis=0)
         yield headline(at_most("test error of the average, mean error of its members", np.mean((self.mean - y) ** 2), errors.mean()))
         yield close("(f̄ - y)² at each input, mean error less diversity", (self.mean - y) ** 2, errors - spread)
         self.sizes = np.arange(1, M + 1)
-        subsets = [[self.f[list(some)].mean(0) for some in combinations(range(M), m)] for m in range(1, M + 1)]
+        subsets = [[self.f[list(some)].mean(0) for some in combinations(range(M), m)] for m in self.sizes]
         self.errors = np.array([np.mean((np.array(each) - y) ** 2) for each in subsets])
         self.formula = errors.mean() - M / (M - 1) * (1 - 1 / self.sizes) * spread.mean()
         yield close("mean error of all subsets of m members, e - (1 - 1/m) M/(M-1) diversity", self.errors, self.formula)

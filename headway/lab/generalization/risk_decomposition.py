@@ -12,12 +12,6 @@ def cosines(x: np.ndarray, P: int) -> np.ndarray:
     return np.cos(math.pi * np.arange(P) * x[..., None]) * np.where(np.arange(P), math.sqrt(2), 1)
 
 
-def coefficients(P: int) -> np.ndarray:
-    """Those of f*: ∫ f* φ_j dx."""
-    j = np.arange(1, P)
-    return np.append(1 - STEP, -math.sqrt(2) * np.sin(math.pi * j * STEP) / (math.pi * j))
-
-
 class RiskDecomposition(Experiment):
     """What a trained model loses against the best function is representation, estimation and optimisation, one after the other.
 
@@ -50,10 +44,11 @@ class RiskDecomposition(Experiment):
         y = (x >= STEP) + self.sigma * rng.normal(size=x.shape)
         design = cosines(x, int(SIZES[-1]))
         grams, moments = design.swapaxes(1, 2) @ design / self.n, (y[:, None] @ design)[:, 0] / self.n
-        rate = 1 / float(np.max(np.linalg.eigvalsh(grams)))
+        j, rate = np.arange(1, 2 * SIZES[-1]), 1 / float(np.max(np.linalg.eigvalsh(grams)))
+        self.c = np.append(1 - STEP, -math.sqrt(2) * np.sin(math.pi * j * STEP) / (math.pi * j))  # ∫ f* φ_j dx
         sums, risks, losses = [], [], []
         for P in SIZES:
-            G, m, c = grams[:, :P, :P], moments[:, :P], coefficients(int(P))
+            G, m, c = grams[:, :P, :P], moments[:, :P], self.c[:P]
             slope = lambda t, w, G=G, m=m: (G @ w[..., None])[..., 0] - m  # noqa: E731 - of half the training error
             erm = np.linalg.solve(G, m[..., None])[..., 0]
             found = follow(lambda w: GradientDescent(w, lr=rate), slope, 0 * m, self.steps)[-1]
@@ -72,8 +67,7 @@ class RiskDecomposition(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         yield because(f"f_ERM has {SIZES[2]} weights, F has 1", at_least("second term, mean", np.mean(self.erm[2] - self.within[0]), 0))
-        c = coefficients(2 * int(SIZES[-1]))
-        moved = [1 - STEP - np.sum(c[P : 2 * P] ** 2) for P in SIZES]
+        moved = [1 - STEP - np.sum(self.c[P : 2 * P] ** 2) for P in SIZES]
         yield because("F has the cosines P to 2P - 1, not those of the F before", monotone("first term in P", moved, "falls"))
 
     def plots(self) -> list[Panel]:

@@ -21,8 +21,7 @@ class WeightDecay(Experiment):
     A Laplace prior is an L1 penalty. Adam with λθ inside its gradient ends at ridge, too: where the gradient is 0. AdamW shrinks beside the
     update, whose size does not depend on that of the gradient: it ends at least squares in the box |θ_j| <= 1/λ.
 
-    Notes: D. Source: Loshchilov and Hutter 2019, Decoupled weight decay regularization, https://arxiv.org/abs/1711.05101; for the box
-    Xie and Li 2024, Implicit bias of AdamW, https://arxiv.org/abs/2404.04454
+    Notes: D. Source: Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101; for the box Xie and Li 2024, https://arxiv.org/abs/2404.04454
     Assumes: the loss is the sum ½|y - Xθ|²; a Gaussian prior; the decay is inside of the gradient; η < 2/(σ_1² + λ).
     Also: ridge shrinkage; decay and the Gaussian prior.
     """

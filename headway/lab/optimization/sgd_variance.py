@@ -33,13 +33,10 @@ class SGDVariance(Experiment):
     Also: variance of the mini-batch gradient; unbiased stochastic gradient.
     """
 
-    n = param(8, "N, examples of the problem whose batches are enumerated", least=4, most=10, small=6)
+    n = param(8, "N, examples of the problem whose batches are enumerated", least=5, most=10, small=6)
     b = param(3, "B, examples of a batch there", least=2, most=4)
-    large = param(1000, "N of the problem whose batches are drawn, each one half of it", least=100, most=10_000, small=300)
+    half = param(500, "B of a larger problem of 2B examples, whose batches are drawn", least=50, most=5000, small=150)
     epochs = param(400, "epochs, one batch of each", least=100, most=5000, small=200)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.large % 2 == 0, "`large` must be even"), (self.b < self.n, "`b` must be less than `n`")]
 
     def measure(self, rng: Generator) -> Checks:
         n, g = self.n, gradients(*problem(self.n, 3, rng))
@@ -54,17 +51,18 @@ class SGDVariance(Experiment):
         self.shares = [np.trace(rows, axis1=1, axis2=2) / np.trace(sigma) for rows in found]
 
     def sample(self, rng: Generator) -> Checks:
-        x, y, w = problem(self.large, 4, rng)
-        g, b = gradients(x, y, w), self.large // 2
+        b, n = self.half, 2 * self.half
+        x, y, w = problem(n, 4, rng)
+        g = gradients(x, y, w)
         batches = NumberBatches([x], y[:, None], rows=b, seed=int(rng.integers(2**31)))
         rows = [batches[epoch * len(batches)] for epoch in range(self.epochs)]
         found = [gradients(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy(), w).mean(axis=0) for d in rows]
         gaps = np.array(found) - g.mean(axis=0)
         self.spread, self.squares = np.trace(covariance(g)) / b, np.sum(gaps**2, axis=1)
         yield mean_is("this project's batches: mean of g_B - g, a component", gaps[:, 0], 0.0)
-        wanted = self.spread * (self.large - b) / (self.large - 1)
+        wanted = self.spread * (n - b) / (n - 1)
         yield mean_is("this project's batches: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
-        gaps = g[rng.integers(self.large, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
+        gaps = g[rng.integers(n, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
         yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), self.spread)
 
     def control(self, rng: Generator) -> Checks:

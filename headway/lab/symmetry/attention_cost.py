@@ -66,8 +66,8 @@ class AttentionCost(Experiment):
         yield equal(f"{m} tokens generated: 4nd² + n(n + 1)d", self.generate(m, w, m), 4 * m * w**2 + m * (m + 1) * w)
 
     def control(self, rng: Generator) -> Checks:
-        check = slope("cost of a token between positions, in n", self.lengths, self.core[:, 0], 1, 0.15)
-        yield because("nothing is cached: the prefix is read again for each token", check)
+        again = slope("cost of a token between positions, in n", self.lengths, self.core[:, 0], 1, 0.15)
+        yield because("nothing is cached: the prefix is read again for each token", again)
         with torch.device("meta"):
             d, layer = self.widths[0], LinearAttention(self.widths[0], HEADS)
             few = [multiply_adds(layer, (1, n, d)) - 4 * n * d**2 for n in self.lengths]

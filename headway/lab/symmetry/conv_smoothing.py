@@ -23,8 +23,7 @@ class ConvSmoothing(Experiment):
 
         sup |w_ε ∗ x - x| <= ω_x(ε),      (w ∗ x)' = w' ∗ x,      TV(w ∗ x) <= TV(x),      ||w ∗ x||_p <= ||w||_1 ||x||_p
 
-    Each value becomes a weighted mean of values at most ε away. The derivative may be taken of w alone, so the result is as smooth
-    as w, even where x jumps.
+    Each value becomes a weighted mean of values at most ε away. The result is as smooth as w, even where x jumps.
 
     Notes: D. Source: Evans, Partial Differential Equations, appendix C.5; Young 1912, https://doi.org/10.1098/rspa.1912.0086
     Assumes: w is positive, of mass 1 and zero outside of (-ε, ε); for a continuous derivative, w is continuous.

@@ -64,7 +64,7 @@ class LRUStability(Experiment):
         yield mean_is("E|z|² / E|Bx|² for white noise", (states / rows).mean(1).numpy(), 1)
 
     def control(self, rng: Generator) -> Checks:
-        yield because("|λ| is a free number, which training made 1.01", at_most("a state with this λ after all steps", self.response[-1, 2], 1))
+        yield because("|λ| is a free number, which training made 1.01", at_most("a state after all steps", self.response[-1, 2], 1))
         x = normal(rng, 400, 300)
         noise = linear_scan(torch.tensor(0.9 + 0j), x[..., None].to(torch.complex128))[:, -1, 0].abs().square().numpy()
         yield because("γ is left out", mean_is("|λ| = 0.9: E|z|² / E|x|²", noise, 1))

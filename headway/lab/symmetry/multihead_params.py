@@ -11,9 +11,8 @@ class MultiheadParams(Experiment):
 
         3 · h · d · (d/h) = 3d²   weights for queries, keys and values, and d² for W_O, whatever h is
 
-    One product with a d×3d matrix is the same as 3h products with d×(d/h) matrices. The price is rank: the scores QKᵀ of a head have a
-    rank of at most d/h. A target [x_{t-1}; x_{t-2}] takes two heads: one head sends both tokens through one matrix, and for
-    independent tokens misses half of the target's variance.
+    One product with a d×3d matrix is the same as 3h products with d×(d/h) matrices. The price is rank: that of a head's scores QKᵀ is at
+    most d/h. A target [x_{t-1}; x_{t-2}] takes two heads: one has a single matrix, and misses half of the variance of independent tokens.
 
     Notes: A, D. Source: Vaswani et al. 2017, section 3.2.2, https://arxiv.org/abs/1706.03762
     Assumes: heads share the width, d_k = d/h; there are at least two heads for two places.

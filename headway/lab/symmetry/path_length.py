@@ -21,8 +21,7 @@ class PathLength(Experiment):
 
         attention 1        recurrence n - 1        convolution of kernel k: ⌈(n-1)/(k-1)⌉        dilated k^ℓ: ⌈log_k n⌉
 
-    An operation is an edge where its Jacobian is not 0; the path is the shortest way from the first position to the last in
-    that graph. Signals and gradients have to survive every operation on it.
+    An operation is an edge where its Jacobian is not 0; the path is the shortest way from the first position to the last.
 
     Notes: D. Source: Vaswani et al. 2017, table 1, https://arxiv.org/abs/1706.03762
     Assumes: attention sees all of the past; dilations are k^ℓ in layer ℓ.

@@ -15,9 +15,8 @@ class SetGraphEquivariance(Experiment):
 
         F(P X, P A Pᵀ) = P F(X, A),      f(P X) = f(X) = ρ(Σ_i φ(x_i)),      linear on sets: λI + γ11ᵀ,      on graphs: 15
 
-    A sum, mean or maximum over neighbours does not know their order. A linear map of sets (graphs) that commutes with P is constant
-    on the orbits of pairs (quadruples) of indices, which differ by which indices are equal: 2 (15) partitions. Message passing
-    sees a node's surroundings only: a hexagon and two triangles look alike.
+    A sum, mean or maximum does not know an order. A linear map of sets (graphs) that commutes with P is constant where the same of its
+    2 (4) indices are equal: 2 (15) partitions. Message passing sees surroundings only: a hexagon and two triangles look alike.
 
     Notes: A. Source: Zaheer et al. 2017, https://arxiv.org/abs/1703.06114; Maron et al. 2019, https://arxiv.org/abs/1812.09902
     Assumes: the numbering of the nodes enters nowhere, neither in features nor in weights.
