@@ -51,7 +51,7 @@ class AdaGrad(Experiment):
         regrets, bounds = {k: v[0] for k, v in found.items()}, [(D**2 / (2 * etas) + etas) * v[1] for v in found.values()]
         yield headline(at_most("regret at three rates, (D²/2η + η) Σ√γ", regrets, bounds))
         g, scale = rng.normal(size=(60, d)), 10.0 ** rng.uniform(-6, 6, d)
-        paths = [follow(partial(ada, lr=0.1, eps=0.0), lambda t, x, s=s: s * g[t], np.zeros(d), 60) for s in (1.0, scale)]
+        paths = [follow(partial(ada, lr=0.1, eps=0.0), lambda t, x, s=s: s * g[t], np.zeros(d), 60) for s in (1.0, scale)]  # type: ignore[misc]
         steps, scaled = np.diff(paths, axis=1)
         yield close("first step, -η sign g", steps[0], -0.1 * np.sign(g[0]))
         yield close("steps with gradients times 1e-6 to 1e6", scaled, steps, 1e-8)

@@ -52,7 +52,7 @@ class AdamBias(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         b, a, size, t = self.beta, self.alpha, np.array([1e-6, -1e-3, 1.0, -1e4]), np.arange(1, 301)
-        paths = [follow(lambda p, n=n: self.adam(p, before=n), lambda t, x: size, np.zeros(4), t.size) for n in (0.0, 1e7)]
+        paths = [follow(lambda p, n=n: self.adam(p, before=n), lambda t, x: size, np.zeros(4), t.size) for n in (0.0, 1e7)]  # type: ignore[misc]
         self.steps, self.late = (-np.diff(path, axis=0) / (self.eta * np.sign(size)) for path in paths)
         yield headline(close("steps / η sign g for gradients of 1e-6 to 1e4", self.steps, 1.0, 1e-9))
         wanted = (1 - b ** t[:, None]) / np.sqrt(1 - a ** t[:, None]) * np.ones(4)

@@ -89,4 +89,4 @@ class AttentionPermutation(Experiment):
         left.ticks(y=dict(enumerate(self.pairs)))
         hull = self.values[ConvexHull(self.values).vertices]
         right = Panel("Outputs lie in the hull of the values", "first entry", "second entry").bound(*np.vstack([hull, hull[:1]]).T)
-        return [left, right.points(*self.values.T, "values", size=40).points(*self.out.T, "outputs", size=40)]
+        return [left, right.points(*self.values.T, label="values", size=40).points(*self.out.T, label="outputs", size=40)]
