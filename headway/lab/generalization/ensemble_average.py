@@ -51,7 +51,7 @@ class EnsembleAverage(Experiment):
         yield headline(at_most("test error of the average, mean error of its members", np.mean((self.mean - y) ** 2), errors.mean()))
         yield close("(f̄ - y)² at each input, mean error less diversity", (self.mean - y) ** 2, errors - spread)
         self.sizes = np.arange(1, M + 1)
-        subsets = [[self.f[list(some)].mean(0) for some in combinations(range(M), m)] for m in self.sizes]
+        subsets = [[self.f[list(some)].mean(0) for some in combinations(range(M), m)] for m in range(1, M + 1)]
         self.errors = np.array([np.mean((np.array(each) - y) ** 2) for each in subsets])
         self.formula = errors.mean() - M / (M - 1) * (1 - 1 / self.sizes) * spread.mean()
         yield close("mean error of all subsets of m members, e - (1 - 1/m) M/(M-1) diversity", self.errors, self.formula)

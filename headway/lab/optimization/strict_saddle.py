@@ -52,7 +52,7 @@ class StrictSaddle(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("Random starts leave the saddle at 0", "x", "y")
-        left.thin(self.shown[..., 0], self.shown[..., 1].T).points(*self.shown[0].T, label="starts", size=8)
+        left.thin(self.shown[..., 0], self.shown[..., 1].T).points(self.shown[0, :, 0], self.shown[0, :, 1], "starts", size=8)
         left.points([0, 0], [-1, 1], "minima", colour="black", size=40).points([0], [0], "saddle", colour="#D55E00", size=40)
         x = np.array(self.digits) * np.log(10)
         line = self.times[0] + (x - x[0]) / np.log1p(self.eta)

@@ -89,4 +89,5 @@ class AttentionPermutation(Experiment):
         left.ticks(y=dict(enumerate(self.pairs)))
         hull = self.values[ConvexHull(self.values).vertices]
         right = Panel("Outputs lie in the hull of the values", "first entry", "second entry").bound(*np.vstack([hull, hull[:1]]).T)
-        return [left, right.points(*self.values.T, label="values", size=40).points(*self.out.T, label="outputs", size=40)]
+        (x, y), (u, v) = self.values.T, self.out.T
+        return [left, right.points(x, y, "values", size=40).points(u, v, "outputs", size=40)]

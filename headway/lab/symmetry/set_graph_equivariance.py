@@ -58,10 +58,11 @@ class SetGraphEquivariance(Experiment):
             yield equal(f"free weights of linear maps of {name}", free, [sum(PARTITIONS[k][:size]) for size in sizes])
         yield close("a hexagon and two triangles, all nodes alike", *self.alike(HEXAGON, TRIANGLES, np.ones((6, 4))))
 
-    def alike(self, one: np.ndarray, other: np.ndarray, x: np.ndarray) -> list[np.ndarray]:
+    def alike(self, one: np.ndarray, other: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One vector for each graph, from all networks."""
-        pairs = (x, both_ways(one), np.zeros(6, dtype=int)), (x, both_ways(other), np.zeros(6, dtype=int))
-        return [np.concatenate([applied(net, *arrays).ravel() for net in self.nets]) for arrays in pairs]
+        graphs = (x, both_ways(one), np.zeros(6, dtype=int)), (x, both_ways(other), np.zeros(6, dtype=int))
+        first, second = (np.concatenate([applied(net, *graph).ravel() for net in self.nets]) for graph in graphs)
+        return first, second
 
     def control(self, rng: Generator) -> Checks:
         flat = drawn(mlp.MLP(mlp.Config(width=16), 4 * self.nodes, self.nodes), rng)
