@@ -16,12 +16,10 @@ class DefaultSpam(Experiment):
 
         log p/(1 - p) = -10.87 + 0.00574 balance + 0.000003 income - 0.647 student   (Default),      Σ_j f_j(x_j)   (spam)
 
-    On Default logistic regression has the right form, so it errs hardly more than the best rule that knows p, about 2.7 % of the time.
-    A network can reach that and no more; always "no" errs 3.1 %, not much more. On spam the f_j are steps, where a line errs (7.6 % in
-    the book, 5.5 % for an additive model) and a network bends.
+    On Default logistic regression has the right form and errs hardly more than the best rule that knows p, 2.7 %; always "no" errs 3.1 %. A
+    network can reach that and no more. On spam the f_j are steps: a line errs (7.6 % in the book, additive 5.5 %), a network bends.
 
-    Notes: D. Source: James et al., An Introduction to Statistical Learning, exercise 10.7; Hastie et al., The Elements of Statistical
-    Learning, section 9.1.2, https://hastie.su.domains/ElemStatLearn/
+    Notes: D. Source: James et al., ISL, exercise 10.7; Hastie et al., ESL, section 9.1.2, https://hastie.su.domains/ElemStatLearn/
     Assumes: log-odds that are linear in the columns; many more rows than parameters.
     Deviates: tables are made, Default from the coefficients that the book prints: p is known, and an error is its mean over p.
     Also: credit default and spam; network against logistic regression.

@@ -18,8 +18,7 @@ class AdamBias(Experiment):
     while without the corrections the first step is η (1 - β)/√(1 - α), 3.16 η for (0.9, 0.999). Adam forgets large gradients: with the loss
     C x in every third round and -x in the two others it stays at the worst point of [-1, 1]; AMSGrad, which keeps the largest v, does not.
 
-    Notes: C. Source: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980; Reddi, Kale and Kumar 2018, theorem 1,
-    https://arxiv.org/abs/1904.09237
+    Notes: C. Source: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980; Reddi, Kale and Kumar 2018, theorem 1, https://arxiv.org/abs/1904.09237
     Assumes: δ is small against |g|; E g does not change; for the wrong limit C > 2, β = 0, α = 1/(1 + C²) and rates ~ 1/√t.
     Also: bias correction of Adam; AMSGrad; non-convergence of Adam.
     """

@@ -20,8 +20,7 @@ class GDCritical(Experiment):
 
         min_{t<T} ‖∇h(θ_t)‖ <= √(2L (h_0 - h*) / T),        because   Σ_{t<T} ‖∇h(θ_t)‖² <= 2L (h_0 - h_T).
 
-    Each step lowers h by ‖∇h‖²/(2L) at least, and only h_0 - h* is there to be spent. Nothing is said about which critical point it is: it
-    may be a local minimum far above h*.
+    Each step lowers h by ‖∇h‖²/(2L) at least, and only h_0 - h* is there to be spent. The point may be a local minimum far above h*.
 
     Notes: C. Source: Nesterov 2004, Introductory Lectures on Convex Optimization, section 1.2.3
     Assumes: the gradient is Lipschitz with constant L; h is bounded below; η = 1/L.

@@ -19,8 +19,7 @@ class MomentumRates(Experiment):
     because with this β every mode of the heavy ball shrinks by ρ. For μ = 0, β_t = (t-1)/(t+2) gives gap <= 2L‖θ^0 - θ*‖²/(t+1)², and no
     method that moves along gradients has a better order. Beyond quadratics the heavy ball need not converge: it can run in a circle.
 
-    Notes: C. Source: Polyak 1964; Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Lessard, Recht and Packard
-    2016, https://arxiv.org/abs/1408.3595
+    Notes: C. Source: Polyak 1964; Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Lessard et al. 2016, https://arxiv.org/abs/1408.3595
     Assumes: μ and L are known; for the heavy ball h is quadratic.
     Also: acceleration; Nesterov's rate; condition number and momentum.
     """

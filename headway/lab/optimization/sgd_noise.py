@@ -15,8 +15,7 @@ class SGDNoise(Experiment):
 
         E f(x⁺) - f(x) = -η f'² (1 - ηλ/2) + ½ η² σ² λ,     Var x -> v = ησ² / (λ(2 - ηλ)),     E f -> ησ² / (2(2 - ηλ)).
 
-    Progress ends where x² = v, at the spread that the noise keeps up: the floor is proportional to η for small η. In several dimensions the
-    noise adds ½ η² tr(HΣ).
+    Progress ends where x² = v, at the spread that the noise keeps up: a floor that grows with η. In several dimensions it adds ½ η² tr(HΣ).
 
     Notes: E. Source: Bottou, Curtis and Nocedal 2018, section 4, https://arxiv.org/abs/1606.04838
     Assumes: f is quadratic; the noise has mean 0 and is independent from step to step; ηλ < 2.

@@ -12,8 +12,7 @@ class CausalMask(Experiment):
 
         e_ts = -∞ for s > t   (query t, key s)        ⇒        ∂out_t/∂x_s = 0 for s > t
 
-    Outputs for a whole sequence are then those of step-by-step generation with cached keys and values. The mask must act before
-    the softmax: a normalisation over all keys lets the future through.
+    Outputs for a whole sequence are then those of generation step by step. A softmax over all keys would let the future through.
 
     Notes: A, D, E. Source: Vaswani et al. 2017, section 3.2.3, https://arxiv.org/abs/1706.03762
     Assumes: s > t is masked; the mask acts before the softmax; every other part of the model acts on one position at a time.

@@ -13,8 +13,7 @@ class ConvParams(Experiment):
 
         convolution: k² c d + d,      locally connected: HW (k² c d + d),      fully connected: (HWc)(HWd) + HWd
 
-    The three are one family: copy the filter to every place, then write zeros where it does not reach, and nothing changes. The
-    gradient of the shared filter is the sum of those of its copies.
+    Copy the filter to every place, then write zeros where it does not reach: nothing changes. Gradients of the copies add up to its own.
 
     Notes: C, D. Source: LeCun, Bottou, Bengio, Haffner 1998, section II.A, https://doi.org/10.1109/5.726791
     Assumes: zeros at the ends, so that outputs are as many as pixels; one filter for all places.

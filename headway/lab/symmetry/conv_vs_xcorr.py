@@ -22,8 +22,7 @@ class ConvVsXcorr(Experiment):
 
         (h ⋆ f)[u] = Σ_t h[t] f[u + t] = (h̄ ∗ f)[u],      h̄[t] = h[-t]
 
-    What is called a convolution in libraries is h ⋆ f. Gradient descent that starts from h̄ in one and from h in the other goes the
-    same way in mirrored coordinates, step by step.
+    Libraries call h ⋆ f a convolution. Gradient descent from h̄ in one and from h in the other goes the same way, mirrored, step by step.
 
     Notes: C, D. Source: Goodfellow, Bengio, Courville, Deep Learning, section 9.1, https://www.deeplearningbook.org/contents/convnets.html
     Assumes: the filter is turned around (correlation alone is not commutative); training starts from mirrored filters.

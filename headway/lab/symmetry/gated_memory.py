@@ -18,8 +18,7 @@ class GatedMemory(Experiment):
         LSTM  c_t = f ⊙ c_{t-1} + i ⊙ g                        f = 1, i = 0:   c_t = c_0,   ∂c_t/∂c_0 = I
         GRU   z_t = u ⊙ z_{t-1} + (1 - u) ⊙ z̃,  |z̃| < 1        a convex combination:   |z_t|_∞ <= max(|z_0|_∞, 1)
 
-    So a bit survives any number of steps, and so does its gradient, where that of an Elman network is at most σ₁(U)^t. For n inputs and
-    m units an LSTM has 4 matrices m×(m+n), a GRU has 3.
+    A bit survives any number of steps, and so does its gradient; an Elman network's is at most σ₁(U)^t. An LSTM has 4 matrices, a GRU 3.
 
     Notes: C. Source: Hochreiter and Schmidhuber 1997, https://doi.org/10.1162/neco.1997.9.8.1735
     Assumes: the forget gate is 1 and the input gate 0 while a bit is kept; the GRU mixes by a convex combination.

@@ -14,8 +14,7 @@ class UnitNormQK(Experiment):
 
         |q| = |k| = 1:     |q·k/√d| <= 1/√d,     a_i/a_j <= e^(2/√d),     |a_i - 1/n| <= (e^(2/√d) - 1)/n
 
-    for all inputs, so that nothing can be selected. A learned temperature in place of 1/√d (QK-norm), or the length √d that
-    LayerNorm gives, mends it.
+    for all inputs: nothing can be selected. A learned temperature in place of 1/√d (QK-norm), or LayerNorm's length √d, mends it.
 
     Notes: B. Source: Henry et al. 2020, https://arxiv.org/abs/2010.04245
     Assumes: queries and keys have length 1; scores are divided by √d.
