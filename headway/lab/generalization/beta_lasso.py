@@ -49,8 +49,7 @@ class BetaLasso(Experiment):
         """Which of 100 weights are not 0 after learning y = w·x + noise from 1000 examples, and which should be: eight of size 1."""
         w, x, noise = np.repeat([1.0, 0.0], [8, 92]), rng.normal(size=(1000, 100)), 0.02 * rng.normal(size=1000)
         make, settings = lambda: nn.Linear(100, 1, bias=False).double(), self.settings(lasso, 0.002)
-        net = trained(make, x, (x @ w + noise)[:, None], settings, rng, nn.functional.mse_loss)
-        return net.weight.detach().numpy()[0] != 0, w != 0
+        return trained(make, x, (x @ w + noise)[:, None], settings, rng, nn.functional.mse_loss).weight.detach().numpy()[0] != 0, w != 0
 
     def measure(self, rng: Generator) -> Checks:
         self.found: list[list[float]] = []  # accuracies in the order of NAMES, for each seed

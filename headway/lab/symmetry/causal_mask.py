@@ -50,8 +50,7 @@ class CausalMask(Experiment):
         for p in model.parameters():  # its output projections begin at zero, which would hide the mixers
             p.copy_(0.3 * normal(rng, *p.shape))
         ids = torch.from_numpy(rng.integers(11, size=self.n))
-        forced = model(ids[None])[0].numpy()
-        yield close(f"a GPT of {self.depth} blocks: teacher forcing is generation", stepwise(model, ids), forced)
+        yield close(f"a GPT of {self.depth} blocks: teacher forcing is generation", stepwise(model, ids), model(ids[None])[0].numpy())
 
     def control(self, rng: Generator) -> Checks:
         lower, layer = np.tri(self.n, dtype=bool), self.layer(Everything())

@@ -43,8 +43,7 @@ class ConvToeplitz(Experiment):
         yield headline(close("H f is the sum f ∗ h", self.H @ f, np.convolve(f, self.w)))
         column, row = np.r_[self.w, np.zeros(n - 1)], np.r_[self.w[0], np.zeros(n - 1)]
         yield equal("H is scipy's Toeplitz matrix", self.H, reference(column, row))
-        basis = matrix(np.eye(m), n, Full()).reshape(m, -1)
-        yield equal("free numbers of H", int(np.linalg.matrix_rank(basis)), m)
+        yield equal("free numbers of H", int(np.linalg.matrix_rank(matrix(np.eye(m), n, Full()).reshape(m, -1))), m)
         rows = [[2, 3, 5, 0, 0], [0, 2, 3, 5, 0], [0, 0, 2, 3, 5], [5, 0, 0, 2, 3], [3, 5, 0, 0, 2]]
         yield equal("the 5 × 5 matrix of w = (2, 3, 5) in the notes", matrix(np.array([2.0, 3, 5]), 5, Circular()), np.array(rows))
         self.circle, waves = matrix(self.w, n, Circular()), np.fft.fft(self.w, n).conj()

@@ -39,8 +39,7 @@ class ConvVsXcorr(Experiment):
         layer = kind(1, 1, self.m, Valid()).double()
         layer.load_state_dict({"weight": torch.from_numpy(start.copy())[None, None], "bias": torch.zeros(1)})
         rule = GradientDescent(layer.parameters(), lr=self.rate)
-        losses = descended(rule, lambda: mse_loss(layer(self.x), self.y), self.steps)
-        return losses, layer.weight.detach().numpy()[0, 0]
+        return descended(rule, lambda: mse_loss(layer(self.x), self.y), self.steps), layer.weight.detach().numpy()[0, 0]
 
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m

@@ -69,8 +69,7 @@ class LinearAttention(Experiment):
         yield mean_is("relative variance of one feature", ((short - 1) ** 2).mean(1), math.expm1(near))
         each = self.kernel(rng, 0.5)[0]
         yield headline(mean_is("E φ(q)·φ(k) / e^(q·k)", each.mean(1), 1))
-        gain = np.var(each.mean(1)) * E / np.mean((each - 1) ** 2)
-        yield at_most("variance of orthogonal features over independent ones", gain, 0.95)
+        yield at_most("variance of orthogonal features over independent ones", np.var(each.mean(1)) * E / np.mean((each - 1) ** 2), 0.95)
 
     def control(self, rng: Generator) -> Checks:
         wide, plain = self.kernel(rng, 0.5, scale=1.5)[0], self.kernel(rng, 0.5)[0] * math.exp(0.25)
@@ -81,5 +80,4 @@ class LinearAttention(Experiment):
     def plots(self) -> list[Panel]:
         left, m = Panel("The error falls like m^(-1/2)", "features or rows m", "root mean square error", log="xy"), np.array(self.features)
         left.series(m, self.errors).bound(m, self.errors["Performer"][0] * np.sqrt(m[0] / m), "m^(-1/2)")
-        right = Panel("Cost is linear in the length", "positions n", "multiply-adds", log="xy")
-        return [left, right.series(self.lengths, self.costs)]
+        return [left, Panel("Cost is linear in the length", "positions n", "multiply-adds", log="xy").series(self.lengths, self.costs)]

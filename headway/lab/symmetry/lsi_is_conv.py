@@ -47,8 +47,7 @@ class LsiIsConv(Experiment):
         self.P = np.mean([np.roll(self.M, (-k, -k), (0, 1)) for k in range(n)], 0)  # of S^{-k} M S^k, over k
         yield headline(close("M that commutes with S, from its first column", self.P, circulant(self.P[:, 0])))
         yield close("it does commute", self.P @ S, S @ self.P)
-        waves = np.fft.fft(np.fft.ifft(self.P, axis=1), axis=0) - np.diag(np.fft.fft(self.P[:, 0]))
-        yield close("F M F⁻¹ is diag(F h)", np.abs(waves), 0)
+        yield close("F M F⁻¹ is diag(F h)", np.abs(np.fft.fft(np.fft.ifft(self.P, axis=1), axis=0) - np.diag(np.fft.fft(self.P[:, 0]))), 0)
         sizes = range(3, self.dimension + 1)
         ranks = [np.linalg.matrix_rank(np.kron(np.eye(k), shift(k)) - np.kron(shift(k).T, np.eye(k))) for k in sizes]
         yield equal("equations in MS = SM: n² - n", np.array(ranks), [k * k - k for k in sizes])

@@ -46,8 +46,7 @@ class SqrtDk(Experiment):
                 self.slopes[name].append(float(np.median(np.sqrt(np.maximum(squares - 2 * (p**3).sum(1) + squares**2, 0)))))
         yield at_least("entropy / ln n with 1/√d, at each d", self.entropy["q·k/√d"], 0.8)
         yield monotone("entropy without 1/√d", self.entropy["q·k"], "falls")
-        ratio = self.slopes["q·k/√d"][-1] / self.slopes["q·k"][-1]
-        yield at_least("largest d: |diag p - ppᵀ| with 1/√d over without, medians", ratio, 10)
+        yield at_least("largest d: |diag p - ppᵀ| with 1/√d over without, medians", self.slopes["q·k/√d"][-1] / self.slopes["q·k"][-1], 10)
 
     def sample(self, rng: Generator) -> Checks:
         d, x = self.widths[0], rng.normal(size=32)
