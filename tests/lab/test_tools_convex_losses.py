@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from scipy.special import huber as scipy_huber
 
-from headway.lab.tools.convex_losses import bent, chain, huber, minimised
+from headway.lab.tools.convex_losses import bent, chain, huber, minimised, overlapping_classes
 from headway.lab.tools.flat_network import exchanged, square_loss
 from headway.lab.tools.growing_momentum import GrowingMomentum
 from headway.lab.tools.quadratics import descend, logistic_loss
@@ -58,3 +58,9 @@ def test_a_flat_network_is_the_network() -> None:
         assert np.isclose(found, np.mean((np.tanh(x @ W.T + b) @ v + c - y) ** 2))
     other = exchanged(rows, 2)
     assert np.allclose(other[0, :6].reshape(3, 2), rows[0, :6].reshape(3, 2)[::-1]) and np.allclose(loss(other), loss(rows))
+
+
+def test_classes_that_overlap_have_a_minimum_which_is_known() -> None:
+    for seed in range(5):
+        h, least = overlapping_classes(50, np.random.default_rng(seed))
+        assert np.allclose(h.gradient(least), 0, atol=1e-8) and h.least > 0.1 and np.linalg.norm(least) < 20

@@ -5,7 +5,7 @@ import torch
 from scipy.signal import correlate2d
 from torch import nn
 
-from headway.lab.tools.layers import applied, drawn, one_filter
+from headway.lab.tools.layers import applied, drawn, one_filter, shallow_net, size
 from headway.layers.convolutions.boundaries import Valid
 from headway.layers.dropout import Dropout
 
@@ -19,6 +19,15 @@ def test_weights_are_those_of_the_generator_and_have_the_variance_that_keeps_len
     assert abs(float(weight.detach().var()) * 400 - 1) < 4 * np.sqrt(2 / weight.numel())
     x = np.random.default_rng(0).normal(size=(5, 400))
     assert np.allclose(applied(layer, x), x @ weight.detach().numpy().T, atol=1e-12), "dropout is off"
+
+
+def test_a_shallow_net_leaves_torch_alone_and_is_counted() -> None:
+    before = torch.random.get_rng_state()
+    net, same = (shallow_net(3, 2, 5, "tanh", np.random.default_rng(1)) for _ in range(2))
+    assert torch.equal(before, torch.random.get_rng_state()) and size(net) == 3 * 5 + 5 + 5 * 2 + 2
+    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), same.parameters(), strict=True))
+    x, (V, a, W, b) = np.ones((1, 3)), (p.detach().numpy() for p in net.parameters())
+    assert np.allclose(applied(lambda t: net.logits(net(t)), x), np.tanh(x @ V.T + a) @ W.T + b)
 
 
 def test_biases_have_the_size_asked_for() -> None:

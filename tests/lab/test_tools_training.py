@@ -9,7 +9,7 @@ from headway.lab.tools.layer_twins import hidden_layer_net
 from headway.lab.tools.made_tables import defaults
 from headway.lab.tools.made_texts import bags, occurrence, pairs
 from headway.lab.tools.motifs import CELL, PATTERNS, as_local, mean_distance, motifs
-from headway.lab.tools.training import Settings, accuracy, fit, predict, seeded
+from headway.lab.tools.training import Settings, accuracy, descended, fit, predict, seeded
 
 
 def test_fit_takes_the_steps_of_torch() -> None:
@@ -29,6 +29,12 @@ def test_fit_takes_the_steps_of_torch() -> None:
         loss.backward()
         optimizer.step()
     assert np.allclose(predict(net, x), twin(torch.tensor(x)).detach().numpy(), atol=1e-12)
+
+
+def test_descent_tells_the_loss_before_each_step() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.double, requires_grad=True)
+    found = descended(torch.optim.SGD([x], lr=0.1), lambda: x.square().sum(), 4)  # x <- 0.8 x
+    assert np.allclose(found, 5 * 0.64 ** np.arange(4)) and np.allclose(x.detach(), 0.8**4 * np.array([1, 2]))
 
 
 def test_every_example_is_seen_once_in_an_epoch() -> None:

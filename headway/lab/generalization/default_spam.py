@@ -1,13 +1,11 @@
 from scipy.special import softmax
 
-from headway.core.config import Choice
+from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, np, param, published
-from headway.lab.tools.made_tables import (
-    Rows, Table, default_probability, defaults, mean_error, spam, spam_probability,
-)
+from headway.lab.tools.made_tables import Rows, Table, default_probability, defaults, mean_error, spam, spam_probability
 from headway.lab.tools.training import Settings, fit, predict, seeded
-from headway.models.build import build_model
 from headway.models.classical.logistic_regression import LogisticRegression
+from headway.models.mlp import MLP, Config
 
 KINDS = {"plain": (0.0, 0.0), "dropout": (0.4, 0.0), "weight decay": (0.0, 1e-3)}  # dropout, strength of L2
 TESTS = 20_000
@@ -16,19 +14,14 @@ TESTS = 20_000
 class DefaultSpam(Experiment):
     """Where the log-odds are linear, a network of ten units gains nothing over logistic regression, whatever restrains it.
 
-        log p/(1 - p) = -10.87 + 0.00574 balance + 0.000003 income - 0.647 student        (Default),
+        log p/(1 - p) = -10.87 + 0.00574 balance + 0.000003 income - 0.647 student   (Default),      Σ_j f_j(x_j)   (spam)
 
-        log p/(1 - p) = Σ_j f_j(x_j)        (spam)
+    On Default logistic regression has the right form and errs hardly more than the best rule that knows p, 2.7 %; always "no" errs 3.1 %. A
+    network can reach that and no more. On spam the f_j are steps: a line errs (7.6 % in the book, additive 5.5 %), a network bends.
 
-    On Default logistic regression has the right form, so it errs hardly more than the best rule that knows p, about 2.7 % of the time.
-    A network can reach that and no more; always "no" errs 3.1 %, not much more. On spam the f_j are steps, where a line errs (7.6 % in
-    the book, 5.5 % for an additive model) and a network bends.
-
-    Notes: D. Source: James et al., An Introduction to Statistical Learning, exercise 10.7; Hastie et al., The Elements of Statistical
-    Learning, section 9.1.2, https://hastie.su.domains/ElemStatLearn/
+    Notes: D. Source: James et al., ISL, exercise 10.7; Hastie et al., ESL, section 9.1.2, https://hastie.su.domains/ElemStatLearn/
     Assumes: log-odds that are linear in the columns; many more rows than parameters.
-    Deviates: tables are made, with the sizes of the public ones, Default from the coefficients that the book prints. So p is known, and an
-    error is its mean over p, without the noise of test labels.
+    Deviates: tables are made, Default from the coefficients that the book prints: p is known, and an error is its mean over p.
     Also: credit default and spam; network against logistic regression.
     """
 
@@ -39,13 +32,11 @@ class DefaultSpam(Experiment):
 
     def networks(self, train: Rows, x: np.ndarray, kind: str, rng: Generator) -> tuple[np.ndarray, list[float]]:
         """p(1 | x) of each network, and its loss at the end of training."""
-        dropout, l2 = KINDS[kind]
-        choice = Choice("mlp", {"widths": (10,), "activation": "tanh", "dropout": dropout})
+        (dropout, l2), shares, losses = KINDS[kind], [], []
         settings = Settings(self.steps, 1000, 0.03, optimizer="adamw", decay=0.0, l2=l2, clip=1e9)
-        shares, losses = [], []
         for _ in range(self.repeats):
             with seeded(rng):
-                net = build_model(choice, {"features": x.shape[1], "outputs": 2})
+                net = MLP(Config(widths=(10,), activation="tanh", dropout=dropout), x.shape[1], 2)
             losses.append(float(np.mean(fit(net, *train, settings, rng)[-20:])))
             shares.append(softmax(predict(net, x), axis=1)[:, 1])
         return np.array(shares), losses
@@ -67,9 +58,9 @@ class DefaultSpam(Experiment):
         yield headline(at_most("Default: gain of a network over logistic regression, points", gains, 0.1, kind="TABLE"))
         yield at_most("Default: loss of that which fits best, points", self.gaps["best"], 0.3, kind="TABLE")
         yield published("Default: per cent wrong, logistic regression", self.errors["logistic"], 2.7, 0.3)
-        excess = self.errors["logistic"] - self.errors["best"]
-        yield at_most("Default: logistic regression above the best rule, points", excess, 0.1, kind="TABLE")
-        yield at_least("Default: always \"no\" above logistic regression, points", self.errors["no"] - self.errors["logistic"], 0.2)
+        line, best, no = self.errors.values()
+        yield at_most("Default: logistic regression above the best rule, points", line - best, 0.1, kind="TABLE")
+        yield at_least("Default: always \"no\" above logistic regression, points", no - line, 0.2)
 
     def control(self, rng: Generator) -> Checks:
         self.bent = self.compare((spam, spam_probability), ("dropout",), 3065, rng)[1]
@@ -78,11 +69,9 @@ class DefaultSpam(Experiment):
 
     def plots(self) -> list[Panel]:
         gaps = {kind: gap for kind, gap in self.gaps.items() if kind != "best"}
-        y = "error above logistic, points"
-        left = Panel("Default: no network gains", "kind of network", y).ticks(x=dict(enumerate(gaps)))
-        for i, gap in enumerate(gaps.values()):
-            left.points(np.full(len(gap), i), gap, "", "#1f2937", 30)
+        left = Panel("Default: no network gains", "kind of network", "error above logistic, points").ticks(x=dict(enumerate(gaps)))
+        left.points(np.repeat(range(len(gaps)), [*map(len, gaps.values())]), np.concatenate([*gaps.values()]), "", style.INK, 30)
         left.level(self.errors["no"] - self.errors["logistic"], "always no").level(0.0, "logistic")
-        right = Panel("Spam: networks gain", "repeat, and ensemble", y)
+        right = Panel("Spam: networks gain", "repeat, and ensemble", "error above logistic, points")
         every = np.append(self.bent["dropout"], self.bent["ensemble"])
         return [left, right.bars([*map(str, range(1, len(every))), "ensemble"], every)]

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, printed,
-)  # fmt: skip
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, mean_is, np, param, printed
 from headway.models.classical.linear_regression import LinearRegression
 
 RATIOS = np.array([0.1, 0.3, 0.6, 0.9, 1.0, 1.1, 1.5, 3, 10, 30])  # features for each example
@@ -49,21 +47,18 @@ class DoubleDescent(Experiment):
         self.m = np.where(RATIOS == 1, n - 1, np.rint(RATIOS * n)).astype(int)  # the intercept takes one of the n equations
         runs = np.array([self.errors(rng) for _ in range(self.sets)])
         self.plain, self.ridge, _ = np.median(runs, axis=0)
-        peak, few = int(np.argmax(self.plain)), self.plain[self.m < n].min()
-        yield headline(at_most(f"error of {self.m[-1]} features / the least of fewer than n", self.plain[-1] / few, 1))
+        peak, self.few = int(np.argmax(self.plain)), self.plain[self.m < n].min()
+        yield headline(at_most(f"error of {self.m[-1]} features / the least of fewer than n", self.plain[-1] / self.few, 1))
         yield at_most("distance of the peak from m = n, of n", abs(self.m[peak] - n) / n, 0.1)
-        yield at_least("error at the peak / the least of fewer than n", self.plain[peak] / few, 2)
+        yield at_least("error at the peak / the least of fewer than n", self.plain[peak] / self.few, 2)
         yield at_most("largest training error, m >= 1.5 n", runs[:, 2, RATIOS >= 1.5].max(), 1e-12)
         yield at_most("best penalty: error of m / of the m before", np.median(runs[:, 1, 1:] / runs[:, 1, :-1], axis=0), 1.1)
 
     def sample(self, rng: Generator) -> Checks:
         n, beta = self.n, np.eye(1, 3 * self.n)[0]
         for p in (n // 2, 3 * n):
-            found = []
-            for _ in range(100):
-                x = rng.normal(size=(n, p))
-                fit = LinearRegression().fit(x, x @ beta[:p] + self.sigma * rng.normal(size=n))
-                found.append(np.sum((fit.coef_ - beta[:p]) ** 2))
+            sets = [(x, x @ beta[:p] + self.sigma * rng.normal(size=n)) for x in rng.normal(size=(100, n, p))]
+            found = [np.sum((LinearRegression().fit(*pair).coef_ - beta[:p]) ** 2) for pair in sets]
             under, over = self.sigma**2 * p / (n - 2 - p), 1 - (n - 1) / p + self.sigma**2 * (n - 1) / (p - n)
             yield mean_is(f"{p} Gaussian columns: E‖w - β‖²", found, under if p < n else over)
 
@@ -73,10 +68,9 @@ class DoubleDescent(Experiment):
         other = start - np.linalg.pinv(centred) @ (centred @ start)  # does nothing on the training set
         wrong = fit.predict(h) + (h - h[: self.n].mean(axis=0)) @ other - y
         self.other = float(np.mean(wrong[self.n :] ** 2))
-        check = at_most(f"error of {self.m[-1]} features / the least of fewer than n", self.other / self.plain[self.m < self.n].min(), 1)
-        yield because("it fits all labels, too, but has not the least norm", check)
-        ratio = self.ridge[-1] / self.plain[-1]
-        yield printed(at_most(f"{self.m[-1]} features: error with the best penalty / without", ratio, 0.5), "D7")
+        claim = at_most(f"error of {self.m[-1]} features / the least of fewer than n", self.other / self.few, 1)
+        yield because("it fits all labels, too, but has not the least norm", claim)
+        yield printed(at_most(f"{self.m[-1]} features: error with best penalty / without", self.ridge[-1] / self.plain[-1], 0.5), "D7")
 
     def plots(self) -> list[Panel]:
         panel = Panel("The error falls, peaks at m = n, and falls again", "features m", "test error, median", log="xy")

@@ -4,7 +4,7 @@ from scipy.stats import f
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param
 from headway.lab.tools.bits import cube
-from headway.lab.tools.training import seeded
+from headway.lab.tools.training import descended, seeded
 from headway.layers.dropout import Dropout
 from headway.training.optimizers.sgd import SGD
 
@@ -16,10 +16,9 @@ class DropoutIdentity(Experiment):
 
     For h̃ = m ⊙ h / p with independent m_j ~ Bernoulli(p) (p is the probability to be kept), E h̃ = h and
 
-        E(wᵀh̃ - y)² = (wᵀh - y)² + ((1-p)/p) Σ_j w_j² h_j²,
+        E(wᵀh̃ - y)² = (wᵀh - y)² + ((1-p)/p) Σ_j w_j² h_j²,        over the rows of X least at  w = (XᵀX + ((1-p)/p) diag(XᵀX))^{-1} Xᵀy,
 
-    since Var(wᵀh̃) = Σ_j w_j² h_j² Var(m_j)/p². Over the rows of X the minimiser is w = (XᵀX + ((1-p)/p) diag(XᵀX))^{-1} Xᵀy. Training with
-    m ⊙ h and testing with p·w is the same model.
+    since Var(wᵀh̃) = Σ_j w_j² h_j² Var(m_j)/p². Training with m ⊙ h and testing with p·w is the same model.
 
     Notes: D. Source: Srivastava et al. 2014, section 9.1, https://jmlr.org/papers/v15/srivastava14a.html
     Assumes: units are dropped independently; the output is linear in h̃; squared error.
@@ -34,10 +33,6 @@ class DropoutIdentity(Experiment):
         gram = self.X.T @ self.X
         return np.linalg.solve(gram + (1 - p) / p * np.diag(np.diag(gram)), self.X.T @ self.y)
 
-    def expected(self, masks: np.ndarray, chance: np.ndarray, p: float) -> np.ndarray:
-        """E(wᵀh̃ - y)² of each row, over these masks."""
-        return chance @ ((masks[:, None] * self.X / p) @ self.w - self.y) ** 2
-
     def identity(self, p: float) -> np.ndarray:
         return (self.X @ self.w - self.y) ** 2 + (1 - p) / p * (self.X**2 @ self.w**2)
 
@@ -50,13 +45,13 @@ class DropoutIdentity(Experiment):
         self.X = rng.normal(size=(self.rows, self.d)) * np.linspace(0.7, 1.5, self.d)
         self.y = self.X @ rng.normal(size=self.d) + rng.normal(size=self.rows)
         self.w, self.masks = rng.normal(size=self.d), cube(self.d)
-        chances = [np.prod(np.where(self.masks, p, 1 - p), axis=1) for p in KEEP]
-        found = [self.expected(self.masks, chance, p) for chance, p in zip(chances, KEEP, strict=True)]
+        self.all = (self.masks[:, None] * self.X) @ self.w  # wᵀ(m ⊙ h), "mask row"
+        chances = {p: np.prod(np.where(self.masks, p, 1 - p), axis=1) for p in KEEP}
+        found = [chance @ (self.all / p - self.y) ** 2 for p, chance in chances.items()]
         yield headline(close("E(wᵀh̃ - y)² over all masks", found, [self.identity(p) for p in KEEP], 1e-12))
         self.ridges = np.array([self.ridge(p) for p in KEEP])
-        best = [self.minimiser(chance, p) for chance, p in zip(chances, KEEP, strict=True)]
-        yield close("minimiser over all masks and rows, ridge", best, self.ridges)
-        self.unscaled = np.array([self.minimiser(chance, 1.0) for chance in chances])
+        yield close("minimiser over all masks and rows, ridge", [self.minimiser(c, p) for p, c in chances.items()], self.ridges)
+        self.unscaled = np.array([self.minimiser(chance, 1.0) for chance in chances.values()])
         yield close("trained with m ⊙ h, tested with p·w", self.unscaled * np.array(KEEP)[:, None], self.ridges)
 
     def sample(self, rng: Generator) -> Checks:
@@ -66,10 +61,7 @@ class DropoutIdentity(Experiment):
         x, y = torch.from_numpy(self.X).expand(self.runs, -1, -1), torch.from_numpy(self.y)[:, None]
         optimizer = SGD([w], lr=self.rows / float(4 * np.linalg.norm(self.X, 2) ** 2))
         with seeded(rng):
-            for _ in range(800):
-                optimizer.zero_grad()
-                (drop(x) @ w - y).square().mean(dim=1).sum().div(2).backward()  # E of the gradient is linear in w: E w has no bias
-                optimizer.step()
+            descended(optimizer, lambda: (drop(x) @ w - y).square().mean(dim=1).sum() / 2, 800)  # E of its gradient is linear in w
         self.trained = w.detach().numpy()[..., 0]
         away, runs = self.trained.mean(axis=0) - self.ridge(0.5), self.runs
         squared = runs * away @ np.linalg.solve(np.cov(self.trained.T), away)  # Hotelling's T²
@@ -77,17 +69,14 @@ class DropoutIdentity(Experiment):
         yield at_most("SGD with the layer: mean weights from ridge, T²", squared, most, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        whole, wanted = np.array([[0] * self.d, [1] * self.d]), self.identity(0.5)
-        found = self.expected(whole, np.array([0.5, 0.5]), 0.5)
-        yield because("all units are dropped together", close("E(wᵀh̃ - y)² over both masks", found, wanted))
-        bent = np.mean((np.tanh((self.masks[:, None] * self.X / 0.5) @ self.w) - self.y) ** 2, axis=0)
-        plain = (np.tanh(self.X @ self.w) - self.y) ** 2 + wanted - (self.X @ self.w - self.y) ** 2
+        found = np.mean((2 * self.all[[0, -1]] - self.y) ** 2, axis=0)
+        yield because("all units are dropped together", close("E(wᵀh̃ - y)² over both masks", found, self.identity(0.5)))
+        bent = np.mean((np.tanh(2 * self.all) - self.y) ** 2, axis=0)
+        plain = (np.tanh(self.X @ self.w) - self.y) ** 2 + self.X**2 @ self.w**2
         yield because("the output is tanh(wᵀh̃)", close("E(tanh(wᵀh̃) - y)² over all masks", bent, plain))
-        check = close("trained with m ⊙ h, tested with w", self.unscaled, self.ridges)
-        yield because("neither training nor test is scaled by p", check)
+        yield because("neither training nor test is scaled by p", close("trained with m ⊙ h, tested with w", self.unscaled, self.ridges))
 
     def plots(self) -> list[Panel]:
-        p = np.linspace(0.02, 1, 99)
-        panel = Panel("Dropout trains the weights of a ridge regression", "p, the probability to be kept", "weight")
+        panel, p = Panel("Dropout trains the weights of a ridge regression", "probability p to be kept", "weight"), np.linspace(0.02, 1, 99)
         panel.curve(p, {f"w{j + 1}": w for j, w in enumerate(np.array([self.ridge(q) for q in p]).T)})
         return [panel.points(np.full(self.d, 0.5), self.trained.mean(axis=0), "SGD with the layer, mean", style.INK, 30).mark(0.5, "p = ½")]

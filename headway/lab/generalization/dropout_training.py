@@ -66,11 +66,9 @@ class DropoutTraining(Experiment):
         yield mean_is("mean loss with dropout less that without, the exact penalty", found, exact(self.a, self.p, self.b))
 
     def control(self, rng: Generator) -> Checks:
-        error = at_most("relative error at p = 0.2", off(self.a, 0.2), 0.1)
-        yield because("the variance of the mask, (1-p)/p, is not small", error)
+        yield because("the variance of the mask, (1-p)/p, is not small", at_most("relative error at p = 0.2", off(self.a, 0.2), 0.1))
         self.one = self.X[:, :1] * np.r_[4.0, np.zeros(self.columns - 1)]
-        error = at_most("relative error, p >= 0.8", [off(self.one, p) for p in self.keeps], 0.1)
-        yield because("one column has all the weight", error)
+        yield because("one column has all the weight", at_most("relative error, p >= 0.8", [off(self.one, p) for p in self.keeps], 0.1))
 
     def plots(self) -> list[Panel]:
         many, one = ([second(a, p) / exact(a, p) for p in SHOWN] for a in (self.a, self.one))

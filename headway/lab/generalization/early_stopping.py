@@ -38,12 +38,8 @@ class EarlyStopping(Experiment):
         yield close("share of direction i after t steps, 1 - (1 - ησ²)^t", shares(A, X), 1 - (1 - ETA * self.s**2) ** t)
         yield close("share of direction i by ridge, σ²/(σ² + λ)", shares(R, X), self.s**2 / (self.s**2 + 1 / (ETA * t)))
 
-        def risk(A: np.ndarray) -> np.ndarray:
-            """E|Ay - w|² for y = Xw + noise."""
-            bias = A @ (X @ w[..., None]) - w[..., None]
-            return np.sum(bias**2, axis=(2, 3)) + self.noise**2 * np.sum(A**2, axis=(2, 3))
-
-        self.stopped, self.shrunk = risk(A), risk(R)
+        bias = [M @ (X @ w[..., None]) - w[..., None] for M in (A, R)]  # the risk is E|My - w|² for y = Xw + noise
+        self.stopped, self.shrunk = (np.sum(b**2, (2, 3)) + self.noise**2 * np.sum(M**2, (2, 3)) for b, M in zip(bias, (A, R), strict=True))
         yield headline(at_most("risk after t steps / of ridge at λ = 1/(ηt)", self.stopped / self.shrunk, 1.69))
         worst = minimize_scalar(lambda x: -(((1 - np.exp(-x)) * (1 + x) / x) ** 2), bounds=(0.1, 10)).fun
         yield published("that bound, sup ((1 - e^{-x})(1 + x)/x)²", -worst, 1.69, 0.005)
@@ -64,8 +60,8 @@ class EarlyStopping(Experiment):
         jump = np.sum(descent_matrices(one, 1.0, TIMES[:1]) ** 2) / np.sum(ridge_matrices(one, np.ones(1)) ** 2)
         yield because("the step η = 1 is not small", at_most("risk after t = 1 step / of ridge at λ = 1/(ηt)", jump, 1.69))
         found = shares(descent_matrices(self.X[:1], ETA, TIMES, rng.normal(size=(self.columns, 1))), self.X[:1])
-        claim = close("share of direction i after t steps", found, 1 - (1 - ETA * self.s[:1] ** 2) ** TIMES[:, None, None])
-        yield because("the descent does not start at 0", claim)
+        wanted = 1 - (1 - ETA * self.s[:1] ** 2) ** TIMES[:, None, None]
+        yield because("the descent does not start at 0", close("share of direction i after t steps", found, wanted))
 
     def plots(self) -> list[Panel]:
         s, left = np.geomspace(0.02, 1, 100), Panel("Both fit strong directions first", "σ", "share that is fitted", log="x")

@@ -10,8 +10,6 @@ from headway.lab.tools.training import Settings, predict, trained
 from headway.models.ensemble import Ensemble
 from headway.models.shallow import Config, Shallow
 
-PLACE = 0.7  # where the variance of predictions is looked at
-
 
 def curve(x: np.ndarray, rng: Generator) -> np.ndarray:
     """sin 3x and noise of standard deviation 0.3."""
@@ -28,8 +26,7 @@ class EnsembleAverage(Experiment):
     with the variance σ² of a member and the correlation ρ of two. What the members share, their data, does not average out: ρ > 0. For
     every convex loss the first line is Jensen's inequality, such as for -log of an average of probabilities.
 
-    Notes: D. Source: Krogh and Vedelsby 1995, Neural network ensembles, cross validation, and active learning,
-    https://proceedings.neurips.cc/paper/1994/hash/b8c37e33defde51cf91e1e03e51657da-Abstract.html
+    Notes: D. Source: Krogh and Vedelsby 1995, https://proceedings.neurips.cc/paper/1994/hash/b8c37e33defde51cf91e1e03e51657da-Abstract.html
     Assumes: a convex loss of the averaged prediction; for the variance: members that are exchangeable.
     Also: ambiguity decomposition; train several times and average.
     """
@@ -44,11 +41,10 @@ class EnsembleAverage(Experiment):
     def measure(self, rng: Generator) -> Checks:
         self.x, self.z, M = rng.uniform(-2, 2, self.rows), np.linspace(-2, 2, 400), self.members
         z, self.y, y = self.z, curve(self.x, rng), curve(self.z, rng)
-        config, nets = Config(width=self.units, activation="tanh", dropout=0.0), []
+        config, again = Config(width=self.units, activation="tanh", dropout=0.0), rng.integers(self.rows, size=(M, self.rows))  # bagging
         settings = Settings(self.steps, self.rows, 0.02, optimizer="adamw", decay=0.0, clip=1e9)
-        for some in rng.integers(self.rows, size=(M, self.rows)):  # rows drawn again, with repetition (bagging)
-            X, Y = self.x[some, None], self.y[some, None]
-            nets.append(trained(lambda: Shallow(config, 1, 1).double(), X, Y, settings, rng, mse_loss))
+        rows = [(self.x[some, None], self.y[some, None]) for some in again]
+        nets = [trained(lambda: Shallow(config, 1, 1).double(), *pair, settings, rng, mse_loss) for pair in rows]
         self.f = np.array([predict(net, z[:, None])[:, 0] for net in nets])
         self.mean = predict(Ensemble(nets, "numbers"), z[:, None])[:, 0]
         errors, spread = np.mean((self.f - y) ** 2, axis=0), np.mean((self.f - self.mean) ** 2, axis=0)
@@ -70,7 +66,7 @@ class EnsembleAverage(Experiment):
     def predictions(self, rng: Generator) -> np.ndarray:
         """f_i(0.7) "member set", less their mean: ridge on random features, two members more than the ensemble has."""
         x = rng.uniform(-2, 2, (self.sets, 1, self.rows, 1))
-        found = ridge_on_features(x, curve(x, rng), PLACE, self.members + 2, rng).T
+        found = ridge_on_features(x, curve(x, rng), 0.7, self.members + 2, rng).T
         return found - found.mean()
 
     def sample(self, rng: Generator) -> Checks:
@@ -80,15 +76,13 @@ class EnsembleAverage(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         each, joint = (votes[..., None] != np.arange(3) for votes in (self.votes, self.vote))  # true where that class is missed
-        claim = at_most("0-1 loss of the average at each input and class, mean of the members", joint * 1.0, each.mean(0))
-        yield because("the 0-1 loss is not convex", claim)
+        yield because("the 0-1 loss is not convex", at_most("0-1 loss of the average, mean of the members", joint * 1.0, each.mean(0)))
         one, _, *members = self.predictions(rng)
-        claim = mean_is("Var f̄ - σ²/M", np.mean(members, 0) ** 2 - one**2 / self.members, 0.0)
-        yield because("the members share their data, so they are correlated", claim)
+        alone = np.mean(members, 0) ** 2 - one**2 / self.members
+        yield because("the members share their data, so they are correlated", mean_is("Var f̄ - σ²/M", alone, 0.0))
 
     def plots(self) -> list[Panel]:
         left = Panel("The average of resampled fits (thin lines)", "x", "prediction").points(self.x, self.y, "data")
         left.thin(self.z, self.f).target(self.z, np.sin(3 * self.z), "sin 3x").curve(self.z, self.mean, "average")
         right = Panel("More members, less error", "members m", "mean test error of all subsets")
-        right.series(self.sizes, self.errors, "measured").bound(self.sizes, self.formula, "formula")
-        return [left, right]
+        return [left, right.series(self.sizes, self.errors, "measured").bound(self.sizes, self.formula, "formula")]

@@ -18,8 +18,7 @@ class FiniteClassGap(Experiment):
     since exp(s E max) <= Σ E exp(s ε_i) = K exp(s²/2n) for every s; s = √(2n ln K) is best. A loss of 0 or 1 has a variance of at most ¼.
     The next order is √(2 ln K) - (ln ln K + ln 4π - 2γ) / (2√(2 ln K)), from Gumbel's law.
 
-    Notes: E. Source: Boucheron, Lugosi and Massart 2013, Concentration inequalities, section 2.5;
-    Tippett 1925 (expected maxima), https://doi.org/10.1093/biomet/17.3-4.364
+    Notes: E. Source: Boucheron, Lugosi and Massart 2013, section 2.5; Tippett 1925 (expected maxima), https://doi.org/10.1093/biomet/17.3-4.364
     Assumes: the errors are sub-Gaussian with variance 1/n; they are independent (for the ratio).
     Also: maximum of K noisy losses; selection bias.
     """

@@ -41,9 +41,8 @@ class MinNorm(Experiment):
         self.A, self.b, self.start = rng.normal(size=(self.m, n)), rng.normal(size=self.m), rng.normal(size=n)
         _, s, V = np.linalg.svd(self.A)
         self.rows, self.null = V[: self.m], V[self.m :]  # bases of the row space and of the null space
-        self.eta, self.zero = 1 / s[0] ** 2, np.zeros(n)
+        self.eta, self.zero, one = 1 / s[0] ** 2, np.zeros(n), 1 / (self.m * np.max(np.sum(self.A**2, axis=1)))
         self.best, kept = np.linalg.lstsq(self.A, self.b)[0], self.null.T @ self.null @ self.start
-        one = 1 / (self.m * np.max(np.sum(self.A**2, axis=1)))
         self.paths = {
             "gradient descent": self.path(partial(GradientDescent, lr=self.eta), self.start),
             "heavy ball": self.path(partial(HeavyBall, lr=self.eta / 2, momentum=0.5), self.start),
@@ -51,9 +50,8 @@ class MinNorm(Experiment):
             "SGD": self.path(partial(SGD, lr=one), self.start, rng),
         }
         self.plain = self.path(partial(GradientDescent, lr=self.eta), self.zero)
-        formula = self.A.T @ np.linalg.solve(self.A @ self.A.T, self.b)
-        found, least = [self.plain[-1]] * 2, [self.best, formula]
-        yield headline(close("from 0: the end; the least norm by LAPACK, and Aᵀ(AAᵀ)^{-1}b", found, least, 1e-8))
+        least = [self.best, self.A.T @ np.linalg.solve(self.A @ self.A.T, self.b)]
+        yield headline(close("from 0: the end; the least norm by LAPACK, and Aᵀ(AAᵀ)^{-1}b", [self.plain[-1]] * 2, least, 1e-8))
         ends = {name: np.abs(path[-1] - self.best - kept).max() for name, path in self.paths.items()}
         yield at_most("from x_0: distance of the end from x* + (I - A⁺A)x_0", ends, 1e-8)
         moved = {name: np.abs((path - self.start) @ self.null.T).max() for name, path in self.paths.items()}
@@ -71,11 +69,9 @@ class MinNorm(Experiment):
         yield because("η = 2.05/σ_1²", close("from 0: the end, least norm", far, self.best, 1e-8))
 
     def plots(self) -> list[Panel]:
-        shown = slice(0, 400)
+        t, size = np.arange(400), lambda path, basis: np.maximum(np.linalg.norm(path[:400] @ basis.T, axis=1), 1e-16)
         left = Panel("The row space is solved", "step", "distance from x* in the row space", log="y")
-        rest = {name: np.linalg.norm((path - self.best) @ self.rows.T, axis=1) for name, path in self.paths.items()}
-        left.curve(np.arange(400), {name: np.maximum(away, 1e-16)[shown] for name, away in rest.items()})
+        left.curve(t, {name: size(path - self.best, self.rows) for name, path in self.paths.items()})
         right = Panel("The null space is not touched", "step", "part in the null space, ‖z‖")
-        paths = {"all four from x₀": self.paths["SGD"], "gradient descent from 0": self.plain}
-        right.curve(np.arange(400), {name: np.linalg.norm(path @ self.null.T, axis=1)[shown] for name, path in paths.items()})
-        return [left, right.control(np.arange(400), np.linalg.norm(self.adam @ self.null.T, axis=1)[shown], "Adam from 0")]
+        right.curve(t, size(self.paths["SGD"], self.null), "all four from x₀").curve(t, size(self.plain, self.null), "descent from 0")
+        return [left, right.control(t, size(self.adam, self.null), "Adam from 0")]

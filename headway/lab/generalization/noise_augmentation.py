@@ -17,8 +17,7 @@ class NoiseAugmentation(Experiment):
 
         E |y - (X + ε)w|² = |y - Xw|² + nσ²|w|²,        so that infinitely many copies give ridge with λ = nσ².
 
-    For a network f and one row it is (f - y)² + σ²(|∇f|² + (f - y)Δf) + O(σ⁴): to second order, and where the fit is good, a penalty
-    of the slope.
+    For a network f and one row it is (f - y)² + σ²(|∇f|² + (f - y)Δf) + O(σ⁴): where the fit is good, a penalty of the slope.
 
     Notes: D. Source: Bishop 1995, Training with noise is equivalent to Tikhonov regularization, https://doi.org/10.1162/neco.1995.7.1.108
     Assumes: noise of mean 0, with the same variance in each column, uncorrelated; a linear model (else only small σ).
@@ -37,8 +36,7 @@ class NoiseAugmentation(Experiment):
         gram, right = np.zeros((self.columns, self.columns)), np.zeros(self.columns)
         for part in range(0, K, 1000):
             X = np.tile(self.X, (min(1000, K - part), 1))
-            pictures = torch.from_numpy(X).view(len(X), 1, 1, -1)
-            Z = change.change(pictures, int(rng.integers(2**62))).view(len(X), -1).numpy()
+            Z = change.change(torch.from_numpy(X).view(len(X), 1, 1, -1), int(rng.integers(2**62))).view(len(X), -1).numpy()
             Z = Z if spread is None else X + (Z - X) @ spread
             gram, right = gram + Z.T @ Z, right + Z.T @ np.tile(self.y, len(Z) // self.rows)
         return np.linalg.solve(gram, right)
@@ -55,8 +53,7 @@ class NoiseAugmentation(Experiment):
         yield close("E |y - (X + ε)w|² over all ε_ij = ±σ", mean, np.sum((y - X @ w) ** 2) + n * s**2 * w @ w)
         self.ridge = np.linalg.solve(X.T @ X + n * s**2 * np.eye(d), X.T @ y)
         change = Augmentation(noise=s)
-        off = self.away(self.fitted(self.most, change, rng))
-        yield headline(at_most(f"|w_K - ridge| / |ridge|, K = {self.most}", off, 0.01))
+        yield headline(at_most(f"|w_K - ridge| / |ridge|, K = {self.most}", self.away(self.fitted(self.most, change, rng)), 0.01))
         draws = [[self.away(self.fitted(K, change, rng)) for _ in range(self.repeats)] for K in self.copies]
         self.errors = np.sqrt(np.mean(np.square(draws), axis=1))
         yield slope("root mean square of |w_K - ridge| in K", self.copies, self.errors, -0.5, 0.1)
@@ -66,11 +63,10 @@ class NoiseAugmentation(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         change, d = Augmentation(noise=self.sigma), self.columns
-        self.mixed = self.fitted(self.most, change, rng, np.full((d, d), d**-0.5))  # one number for all columns of a row
-        claim = at_most("|w_K - ridge| / |ridge|", self.away(self.mixed), 0.01)
-        yield because("the noise of the columns is the same number, so that only its direction is penalised", claim)
-        claim = at_most("|w_K - ridge| / |ridge|, K = 1", self.away(self.fitted(1, change, rng)), 0.01)
-        yield because("one copy: its noise is not averaged", claim)
+        self.mixed = self.fitted(self.most, change, rng, np.full((d, d), d**-0.5))
+        yield because("the noise is one number for all columns of a row", at_most("|w_K - ridge| / |ridge|", self.away(self.mixed), 0.01))
+        once = self.away(self.fitted(1, change, rng))
+        yield because("one copy: its noise is not averaged", at_most("|w_K - ridge| / |ridge|, K = 1", once, 0.01))
 
     def plots(self) -> list[Panel]:
         K, names = np.array(self.copies), range(1, self.columns + 1)
@@ -78,5 +74,4 @@ class NoiseAugmentation(Experiment):
         left.series(K, self.errors, "K copies").bound(K, self.errors[0] * (K / K[0]) ** -0.5, "~ 1/√K")
         right = Panel("Correlated noise is another penalty", "weight", "value").ticks(x={i: f"w{i}" for i in names})
         plain = np.linalg.lstsq(self.X, self.y, rcond=None)[0]
-        right.series(names, {"no noise": plain, "ridge": self.ridge}).control(names, self.mixed, "one number for a row")
-        return [left, right]
+        return [left, right.series(names, {"no noise": plain, "ridge": self.ridge}).control(names, self.mixed, "one number for a row")]

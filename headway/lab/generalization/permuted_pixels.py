@@ -1,13 +1,7 @@
-import torch
-from torch import nn
-
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, np, param
 from headway.lab.tools.motifs import CELL, PATTERNS, motifs
 from headway.lab.tools.training import Settings, accuracy, fit, seeded
-from headway.models.cnn import CNN
-from headway.models.cnn import Config as CNNConfig
-from headway.models.mlp import MLP
-from headway.models.mlp import Config as MLPConfig
+from headway.models import cnn, mlp
 
 TESTS, SIDE, PIXELS = 2000, 3 * CELL, (3 * CELL) ** 2
 
@@ -33,53 +27,41 @@ class PermutedPixels(Experiment):
     steps = param(400, "of training, with 64 pictures each", least=300, most=3000, small=300, full=2000)
     filters = param(16, "of the convolutional network", least=8, most=64)
 
-    def learn(self, name: str, net: nn.Module, shuffle: np.ndarray, seed: int, kind: type = np.float32) -> float:
-        """Train on pictures whose pixels stand in this order; the accuracy on new ones."""
-        rng = np.random.default_rng(seed)
-        (X, y), (Z, z) = (motifs(3, n, rng, shuffle) for n in (self.samples, TESTS))
-        X, Z = X.astype(kind), Z.astype(kind)
-        settings = Settings(self.steps, 64, 3e-3, optimizer="adamw", decay=0.0, clip=1e9)
-        self.losses[name] = np.array(fit(net, X, y, settings, rng))
-        return accuracy(net, Z, z)
-
-    def net(self, kind: str, seed: int) -> MLP | CNN:
+    def learn(self, kind: str, order: np.ndarray, seed: int, weights: bool = False) -> tuple[np.ndarray, float]:
+        """Train on pictures whose pixels stand in this order, the first weights as well or not: losses, and accuracy on new pictures."""
+        rng, real, few = np.random.default_rng(seed), np.float64 if kind == "MLP" else np.float32, len(PATTERNS)
+        wide, small = cnn.Config(filters=self.filters, depth=1, kernel=3, width=64, dropout=0.0), mlp.Config(width=64, depth=1, dropout=0.0)
         with seeded(np.random.default_rng(seed)):
-            if kind == "MLP":
-                return MLP(MLPConfig(width=64, depth=1, dropout=0.0), PIXELS, len(PATTERNS)).double()
-            return CNN(CNNConfig(filters=self.filters, depth=1, kernel=3, width=64, dropout=0.0), 1, SIDE, SIDE, len(PATTERNS))
+            net = mlp.MLP(small, PIXELS, few).double() if kind == "MLP" else cnn.CNN(wide, 1, SIDE, SIDE, few)
+        if weights:
+            net.layers[0].weight.data = net.layers[0].weight.data[:, order]  # type: ignore[union-attr, operator, index]
+        (X, y), (Z, z) = (motifs(3, n, rng, order) for n in (self.samples, TESTS))
+        settings = Settings(self.steps, 64, 3e-3, optimizer="adamw", decay=0.0, clip=1e9)
+        return np.array(fit(net, X.astype(real), y, settings, rng)), accuracy(net, Z.astype(real), z)
 
     def measure(self, rng: Generator) -> Checks:
-        self.losses: dict[str, np.ndarray] = {}
-        self.order, self.seed = rng.permutation(PIXELS), int(rng.integers(2**32))
-        plain, moved = self.net("MLP", self.seed), self.net("MLP", self.seed)
-        with torch.no_grad():
-            moved.layers[0].weight.copy_(plain.layers[0].weight[:, self.order])  # type: ignore[index, operator, union-attr]
-        same = self.learn("MLP", plain, np.arange(PIXELS), self.seed, np.float64)
-        other = self.learn("MLP, permuted", moved, self.order, self.seed, np.float64)
-        yield headline(close("fully connected: the loss of each step", self.losses["MLP, permuted"], self.losses["MLP"], 1e-9))
+        self.order, self.seed, plain = rng.permutation(PIXELS), int(rng.integers(2**32)), np.arange(PIXELS)
+        (self.plain, same), (self.moved, other) = self.learn("MLP", plain, self.seed), self.learn("MLP", self.order, self.seed, True)
+        yield headline(close("fully connected: the loss of each step", self.moved, self.plain, 1e-9))
         yield equal("fully connected: test pictures named rightly", round(TESTS * other), round(TESTS * same))
-        yield at_least("fully connected: the loss falls by", self.losses["MLP"][0] / self.losses["MLP"][-20:].mean(), 1.5)
+        yield at_least("fully connected: the loss falls by", self.plain[0] / self.plain[-20:].mean(), 1.5)
 
     def sample(self, rng: Generator) -> Checks:
         seed, order = int(rng.integers(2**32)), rng.permutation(PIXELS)
-        orders = {"CNN": np.arange(PIXELS), "CNN, permuted": order}
-        plain, other = (self.learn(name, self.net("CNN", seed), o, seed) for name, o in orders.items())
+        self.conv, (plain, other) = zip(*(self.learn("CNN", o, seed) for o in (np.arange(PIXELS), order)), strict=True)
         yield at_least("convolutional: accuracy lost by the permutation", plain - other, 0.05, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        self.learn("first weights not permuted", self.net("MLP", self.seed), self.order, self.seed, np.float64)
-        found = close("fully connected: the loss of each step", self.losses["first weights not permuted"], self.losses["MLP"], 1e-9)
-        yield because("only the pixels are permuted, not the first weights", found)
+        self.alone, _ = self.learn("MLP", self.order, self.seed)
+        claim = close("fully connected: the loss of each step", self.alone, self.plain, 1e-9)
+        yield because("only the pixels are permuted, not the first weights", claim)
         turned = np.arange(PIXELS).reshape(SIDE, SIDE).T.ravel()
-        plain, other = (self.learn("", self.net("CNN", self.seed), o, self.seed) for o in (np.arange(PIXELS), turned))
-        lost = at_least("convolutional: accuracy lost by a mirror image", plain - other, 0.05)
-        yield because("this permutation keeps neighbours together", lost)
+        plain, other = (self.learn("CNN", o, self.seed)[1] for o in (np.arange(PIXELS), turned))
+        yield because("it keeps neighbours together", at_least("convolutional: accuracy lost by a mirror image", plain - other, 0.05))
 
     def plots(self) -> list[Panel]:
-        window = np.ones(20) / 20
-        curves = {name: np.convolve(self.losses[name], window, "valid") for name in ("MLP", "MLP, permuted", "CNN", "CNN, permuted")}
-        steps = np.arange(len(curves["MLP"])) + 20
-        left = Panel("Fully connected: the same way, step by step", "step", "loss, mean of 20")
-        left.curve(steps, curves["MLP"], "as it is").target(steps, curves["MLP, permuted"], "permuted")
-        right = Panel("Convolutional: the way is lost", "step", "loss, mean of 20")
-        return [left, right.curve(steps, curves["CNN"], "as it is").control(steps, curves["CNN, permuted"], "permuted")]
+        steps, mean = np.arange(20, self.steps + 1), lambda losses: np.convolve(losses, np.ones(20) / 20, "valid")
+        left = Panel("Fully connected: the same way, step by step", "step", "loss, mean of 20").target(steps, mean(self.plain), "as it is")
+        left.curve(steps, mean(self.moved), "permuted, and first weights").control(steps, mean(self.alone), "permuted, weights not")
+        right = Panel("Convolutional: the way is lost", "step", "loss, mean of 20").curve(steps, mean(self.conv[0]), "as it is")
+        return [left, right.control(steps, mean(self.conv[1]), "permuted")]

@@ -1,7 +1,5 @@
 from headway.lab import style
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param,
-)  # fmt: skip
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, monotone, np, param
 from headway.lab.tools.given_gradients import follow
 from headway.training.optimizers.gradient_descent import GradientDescent
 
@@ -11,14 +9,7 @@ SIZES = np.array([1, 3, 6, 12, 24, 40, 60])  # P
 
 def cosines(x: np.ndarray, P: int) -> np.ndarray:
     """1, √2 cos πx, …, √2 cos (P-1)πx: orthonormal on [0, 1]."""
-    j = np.arange(P)
-    return np.cos(math.pi * j * x[..., None]) * np.where(j, math.sqrt(2), 1)
-
-
-def coefficients(P: int) -> np.ndarray:
-    """Those of f*: ∫ f* φ_j dx."""
-    j = np.arange(1, P)
-    return np.append(1 - STEP, -math.sqrt(2) * np.sin(math.pi * j * STEP) / (math.pi * j))
+    return np.cos(math.pi * np.arange(P) * x[..., None]) * np.where(np.arange(P), math.sqrt(2), 1)
 
 
 class RiskDecomposition(Experiment):
@@ -53,10 +44,11 @@ class RiskDecomposition(Experiment):
         y = (x >= STEP) + self.sigma * rng.normal(size=x.shape)
         design = cosines(x, int(SIZES[-1]))
         grams, moments = design.swapaxes(1, 2) @ design / self.n, (y[:, None] @ design)[:, 0] / self.n
-        rate = 1 / float(np.max(np.linalg.eigvalsh(grams)))
+        j, rate = np.arange(1, 2 * SIZES[-1]), 1 / float(np.max(np.linalg.eigvalsh(grams)))
+        self.c = np.append(1 - STEP, -math.sqrt(2) * np.sin(math.pi * j * STEP) / (math.pi * j))  # ∫ f* φ_j dx
         sums, risks, losses = [], [], []
         for P in SIZES:
-            G, m, c = grams[:, :P, :P], moments[:, :P], coefficients(int(P))
+            G, m, c = grams[:, :P, :P], moments[:, :P], self.c[:P]
             slope = lambda t, w, G=G, m=m: (G @ w[..., None])[..., 0] - m  # noqa: E731 - of half the training error
             erm = np.linalg.solve(G, m[..., None])[..., 0]
             found = follow(lambda w: GradientDescent(w, lr=rate), slope, 0 * m, self.steps)[-1]
@@ -74,10 +66,8 @@ class RiskDecomposition(Experiment):
         yield at_most(f"third term for P = {SIZES[-1]}, mean", self.terms[2, -1], 0)
 
     def control(self, rng: Generator) -> Checks:
-        found = self.erm[2] - self.within[0]
-        yield because(f"f_ERM has {SIZES[2]} weights, F has 1", at_least("second term, mean", found.mean(), 0))
-        c = coefficients(2 * int(SIZES[-1]))
-        moved = [1 - STEP - np.sum(c[P : 2 * P] ** 2) for P in SIZES]
+        yield because(f"f_ERM has {SIZES[2]} weights, F has 1", at_least("second term, mean", np.mean(self.erm[2] - self.within[0]), 0))
+        moved = [1 - STEP - np.sum(self.c[P : 2 * P] ** 2) for P in SIZES]
         yield because("F has the cosines P to 2P - 1, not those of the F before", monotone("first term in P", moved, "falls"))
 
     def plots(self) -> list[Panel]:

@@ -36,15 +36,15 @@ class UnionBound(Experiment):
     delta = param(0.05, "δ, the probability of a larger gap", least=0.01, most=0.3)
     trials = param(200, "training sets", least=100, most=400)
 
-    def independent(self, n: int, K: int, rng: Generator) -> np.ndarray:
+    def independent(self, n: int, K: int, rng: Generator, sets: int = 1) -> np.ndarray:
         """The largest gap of K classifiers that guess, for each training set."""
-        return np.max(np.abs(rng.binomial(n, 0.5, (self.trials, K)) / n - 0.5), axis=1)
+        return np.max(np.abs(rng.binomial(n, 0.5, (sets * self.trials, K)) / n - 0.5), axis=1)
 
     def nested(self, n: int, K: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
         """The largest gap of 1{x >= i/K}, i < K, and the excess risk of the best on each set; y = 1{x >= ½}, some of them wrong."""
-        x, rows = rng.random((self.trials, n)), np.arange(self.trials)[:, None]
+        x = rng.random((self.trials, n))
         y = (x >= 0.5) ^ (rng.random(x.shape) < NOISE)
-        cells = np.floor(x * K).astype(int) + K * rows
+        cells = np.floor(x * K).astype(int) + K * np.arange(self.trials)[:, None]
         signs = np.bincount(cells.ravel(), np.where(y, 1.0, -1.0).ravel(), K * self.trials).reshape(-1, K)
         wrong = np.cumsum(signs, axis=1) - signs + np.sum(~y, axis=1, keepdims=True)  # ones on the left, zeros on the right
         risk = NOISE + (1 - 2 * NOISE) * np.abs(np.arange(K) / K - 0.5)
@@ -59,30 +59,28 @@ class UnionBound(Experiment):
         self.means = {"independent": [self.independent(n, self.K, rng).mean() for n in self.n], "nested": gaps.mean(axis=1)}
         yield at_most("nested: excess risk of the best on the sample, 2 gap", excess, 2 * gaps)
         yield slope("nested: mean gap in n", self.n, self.means["nested"], -0.5, 0.05)
-        guess = np.array([self.independent(few, K, rng).mean() for K in classes])
-        thresholds = np.array([self.nested(few, K, np.random.default_rng(seed))[0].mean() for K in classes])  # on the same sets
+        guess = [self.independent(few, K, rng).mean() for K in classes]
+        thresholds = [self.nested(few, K, np.random.default_rng(seed))[0].mean() for K in classes]  # on the same sets
         self.found = {"independent": guess, "nested": thresholds}
         yield at_least(f"independent: mean gap, K = {self.K} / K = 100", guess[-1] / guess[-2], 1.1)
         yield at_most(f"nested: mean gap, K = {self.K} / K = 100", thresholds[-1] / thresholds[-2], 1.1)
 
     def sample(self, rng: Generator) -> Checks:
-        n = int(self.n[0])
-        hits = sum(int(np.sum(self.independent(n, 100, rng) > bound(n, 100, 1.0))) for _ in range(10))
-        expected = float(probability(n, 100, bound(n, 100, 1.0), 0.5))
-        yield share_is("100 independent: share of sets with gap > t(1)", hits, 10 * self.trials, expected)
-        wide = self.nested(n, self.K, rng)[0] > bound(n, self.K, self.delta)
-        yield at_most("nested: share of sets with gap > t(δ), δ", float(np.mean(wide)), self.delta, kind="STAT")
+        n, t = min(self.sizes), bound(min(self.sizes), 100, 1.0)
+        hits = int(np.sum(self.independent(n, 100, rng, 10) > t))
+        yield share_is("100 independent: share of sets with gap > t(1)", hits, 10 * self.trials, float(probability(n, 100, t, 0.5)))
+        wide = np.mean(self.nested(n, self.K, rng)[0] > bound(n, self.K, self.delta))
+        yield at_most("nested: share of sets with gap > t(δ), δ", wide, self.delta, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
-        n = int(self.n[0])
-        chosen = float(np.mean(self.independent(n, self.K, rng) > bound(n, 1, self.delta)))
+        n = min(self.sizes)
+        chosen = np.mean(self.independent(n, self.K, rng) > bound(n, 1, self.delta))
         yield because("it was chosen by its errors on the sample", at_most("one classifier: share with gap > t(δ)", chosen, self.delta))
-        copied = float(np.mean(self.independent(n // 10, self.K, rng) > bound(n, self.K, self.delta)))
+        copied = np.mean(self.independent(n // 10, self.K, rng) > bound(n, self.K, self.delta))
         yield because("each example is there ten times", at_most("independent: share with gap > t(δ)", copied, self.delta))
 
     def plots(self) -> list[Panel]:
-        K, few, name = self.classes, int(self.n[0]), f"bound, δ = {self.delta:g}"
-        left = Panel(f"The gap of {self.K} classifiers", "examples n", "mean of the largest gap", log="xy")
-        left.bound(self.n, bound(self.n, self.K, self.delta), name).series(self.n, self.means)
-        right = Panel("Nested ones cost no logarithm", "classifiers K", f"mean of the largest gap, n = {few}", log="x")
-        return [left, right.bound(K, bound(few, K, self.delta), name).series(K, self.found)]
+        K, n, d = self.classes, min(self.sizes), self.delta
+        left = Panel(f"The gap of {self.K} classifiers", "examples n", "mean of the largest gap", log="xy").series(self.n, self.means)
+        right = Panel("Nested ones cost no logarithm", "classifiers K", f"mean of the largest gap, n = {n}", log="x").series(K, self.found)
+        return [left.bound(self.n, bound(self.n, self.K, d), "bound"), right.bound(K, bound(n, K, d), "bound")]

@@ -21,8 +21,7 @@ class WeightDecay(Experiment):
     A Laplace prior is an L1 penalty. Adam with λθ inside its gradient ends at ridge, too: where the gradient is 0. AdamW shrinks beside the
     update, whose size does not depend on that of the gradient: it ends at least squares in the box |θ_j| <= 1/λ.
 
-    Notes: D. Source: Loshchilov and Hutter 2019, Decoupled weight decay regularization, https://arxiv.org/abs/1711.05101; for the box
-    Xie and Li 2024, Implicit bias of AdamW, https://arxiv.org/abs/2404.04454
+    Notes: D. Source: Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101; for the box Xie and Li 2024, https://arxiv.org/abs/2404.04454
     Assumes: the loss is the sum ½|y - Xθ|²; a Gaussian prior; the decay is inside of the gradient; η < 2/(σ_1² + λ).
     Also: ridge shrinkage; decay and the Gaussian prior.
     """
@@ -49,12 +48,8 @@ class WeightDecay(Experiment):
         self.factors = V @ path[-1] / (V @ self.least)
         yield close("shrinkage along v_i, σ_i²/(σ_i² + λ)", self.factors, self.s**2 / (self.s**2 + lam), 1e-8)
 
-        def fall(t: int) -> float:
-            return 1 - (t + 1) / self.steps
-
-        def surprise(v: np.ndarray) -> float:
-            return -float(norm.logpdf(y, X @ v, noise).sum() + norm.logpdf(v, 0, noise / lam**0.5).sum())
-
+        fall = lambda t: 1 - (t + 1) / self.steps  # noqa: E731
+        surprise = lambda v: -norm.logpdf(y, X @ v, noise).sum() - norm.logpdf(v, 0, noise / lam**0.5).sum()  # noqa: E731
         mode, mean = minimize(surprise, 0 * truth, tol=1e-9).x, X.T @ np.linalg.solve(X @ X.T + lam * np.eye(len(y)), y)
         yield close("mode and mean of the Gaussian posterior, ridge", [mode, mean], [self.ridge, self.ridge], 1e-6)
         self.z = z = U.T @ y  # least squares for the orthonormal columns of U: each weight for itself
@@ -65,12 +60,10 @@ class WeightDecay(Experiment):
         adam = descend(X, y, self.steps, partial(Adam, lr=0.1), l2, lam, fall)[-1]
         yield close("Adam with λθ in the gradient ends at ridge", adam, self.ridge, 1e-6)
         self.adamw = descend(X, y, self.steps, partial(AdamW, lr=0.1, betas=BETAS, weight_decay=lam), factor=fall)[-1]
-        box = lsq_linear(X, y, (-1 / lam, 1 / lam)).x
-        yield close("AdamW ends at least squares with |θ_j| <= 1/λ", self.adamw, box, 0.01)
+        yield close("AdamW ends at least squares with |θ_j| <= 1/λ", self.adamw, lsq_linear(X, y, (-1 / lam, 1 / lam)).x, 0.01)
 
     def control(self, rng: Generator) -> Checks:
-        claim = close("AdamW with decay λ ends at ridge", self.adamw, self.ridge, 0.01)
-        yield because("the decay is beside the update, not inside of the gradient", claim)
+        yield because("the decay is beside the update, not in the gradient", close("AdamW ends at ridge", self.adamw, self.ridge, 0.01))
         shrunk = self.z @ self.laplace / (self.z @ self.z) * self.z
         claim = close("orthonormal X: the mode is one factor times θ_OLS", self.laplace, shrunk, 0.01)
         yield because("the prior is Laplace, not Gaussian", claim)
@@ -80,5 +73,4 @@ class WeightDecay(Experiment):
         left = Panel("Weak directions shrink most", "σ²/λ", "shrinkage", log="x").bound(x, x / (1 + x), "σ²/(σ² + λ)")
         left.points(self.s**2 / self.decay, self.factors, "gradient descent, each direction", size=40)
         right = Panel("AdamW is no ridge", "weight", "value").ticks(x={i: f"θ{i}" for i in names})
-        right.series(names, {"least squares": self.least, "ridge": self.ridge})
-        return [left, right.control(names, self.adamw, "AdamW")]
+        return [left, right.series(names, {"least squares": self.least, "ridge": self.ridge}).control(names, self.adamw, "AdamW")]

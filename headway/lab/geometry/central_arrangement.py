@@ -12,8 +12,7 @@ class CentralArrangement(Experiment):
     A region is a vector of signs (sign w_i·x)_i. Read x as a weight vector and w_i as points: it is a labelling of m
     points that a hyperplane through 0 realises, so regions and labellings are the same things.
 
-    Notes: B, C. Source: Cover 1965, https://doi.org/10.1109/PGEC.1965.264137; Zaslavsky 1975,
-    https://doi.org/10.1090/memo/0154
+    Notes: B, C. Source: Cover 1965, https://doi.org/10.1109/PGEC.1965.264137; Zaslavsky 1975, https://doi.org/10.1090/memo/0154
     Assumes: every n of the normals are linearly independent; all hyperplanes contain 0.
     Also: hyperplanes through the origin; layer without biases.
     """

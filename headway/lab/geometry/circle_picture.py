@@ -1,8 +1,6 @@
 from scipy.special import gammaln
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, equal, headline, math, mean_is, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, equal, headline, math, mean_is, np, param
 from headway.lab.tools.trajectories import circle, images, layers, polyline_length, relu_factor
 
 
@@ -15,10 +13,8 @@ class CirclePicture(Experiment):
 
     c_n as in trajectory-relu; the last layer has no gate yet.
 
-    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks,
-    https://arxiv.org/abs/1606.05336
-    Assumes: independent Gaussian weights with variance σ_w^2/n; symmetric biases; σ_w^2 > 2; enough points on the
-    circle.
+    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks, https://arxiv.org/abs/1606.05336
+    Assumes: independent Gaussian weights with variance σ_w^2/n; symmetric biases; σ_w^2 > 2; enough points on the circle.
     Also: circle through a random network; trajectory picture.
     """
 
@@ -57,8 +53,7 @@ class CirclePicture(Experiment):
     def control(self, rng: Generator) -> Checks:
         lengths = polyline_length(self.through(rng, 1.3, self.draws)[-1]) / polyline_length(circle(self.n, self.points))
         grown = lengths.mean() / (1.3 * math.sqrt(2))
-        check = at_least(f"σ_w = 1.3: growth from layer 1 to {self.depth}", grown, 1)
-        yield because("σ_w = 1.3 is less than √2", check)
+        yield because("σ_w = 1.3 is less than √2", at_least(f"σ_w = 1.3: growth from layer 1 to {self.depth}", grown, 1))
 
     def resolution(self, rng: Generator) -> Checks:
         open_gates = self.sigma_w**self.depth

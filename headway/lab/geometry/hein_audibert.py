@@ -1,8 +1,6 @@
 from collections.abc import Callable
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, monotone, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, monotone, np, param
 from headway.lab.tools import intrinsic_dimension as dim
 from headway.lab.tools import manifolds
 
@@ -29,16 +27,12 @@ class HeinAudibert(Experiment):
 
         U_l(h) = 2/(n (n - 1)) Σ_{i<j} h^{-l} k(|x_i - x_j|²/h²)  ~  h^{m - l},      k(t) = (1 - t)_+ .
 
-    The estimate is the l for which U_l does not change when the sample is halved, cut in three, four and five, and h
-    grows accordingly. In many dimensions no sample is dense: 600 points on S¹² have their nearest neighbours almost as
-    far as all others, and every estimate is low.
+    The estimate is the l for which U_l does not change when the sample is cut in two to five parts, and h grows accordingly. In many
+    dimensions no sample is dense: 600 points on S¹² have their nearest neighbours almost as far as all others, and every estimate is low.
 
-    Notes: B. Source: Hein, Audibert 2005, Intrinsic dimensionality estimation of submanifolds,
-    https://doi.org/10.1145/1102351.1102388
-    Assumes: independent points of a smooth manifold; a density that is bounded away from 0 and infinity; no noise
-    across it.
-    Deviates: one sample of 600 points misses dimension 5 in one case of five, so the mean of several samples is
-    compared from there on.
+    Notes: B. Source: Hein, Audibert 2005, Intrinsic dimensionality estimation of submanifolds, https://doi.org/10.1145/1102351.1102388
+    Assumes: independent points of a smooth manifold; a density that is bounded away from 0 and infinity; no noise across it.
+    Deviates: one sample of 600 points misses dimension 5 in one case of five, so the mean of several samples is compared from there on.
     Also: intrinsic dimension; correlation dimension; Takens estimator; Levina-Bickel; TwoNN.
     """
 

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, math, mean_is, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, math, mean_is, np, param
 from headway.lab.tools.intrinsic_dimension import hein_audibert, survey
 from headway.lab.tools.manifolds import features, hidden, tanh_moments
 
@@ -18,11 +16,9 @@ class HiddenManifold(Experiment):
 
     since the terms of order k of the Hermite expansion are correlated by ρ^k, and the second does not occur.
 
-    Notes: B. Source: Goldt, Mézard, Krzakala, Zdeborová 2020, Modelling the influence of data structure,
-    https://arxiv.org/abs/1909.11500
+    Notes: B. Source: Goldt, Mézard, Krzakala, Zdeborová 2020, Modelling the influence of data structure, https://arxiv.org/abs/1909.11500
     Assumes: Gaussian latent numbers; f is not a polynomial; no noise on X.
-    Deviates: p samples in n dimensions from d latent numbers; d < n, but p may be either. It generates, but nothing is
-    trained against it.
+    Deviates: p samples in n dimensions from d latent numbers; d < n, but p may be either. It generates, but nothing is trained against it.
     Also: hidden manifold model; Gaussian equivalence.
     """
 
@@ -58,11 +54,9 @@ class HiddenManifold(Experiment):
     def control(self, rng: Generator) -> Checks:
         d, x = self.d[0], self.after[self.d[0]]
         cubes = hidden(rng.standard_normal((self.p, 3)), features(3, self.n, rng), lambda u: u**3)
-        row = equal("rank after u³, d = 3", int(np.linalg.matrix_rank(cubes)), self.n)
-        yield because("u³ is a polynomial", row)
+        yield because("u³ is a polynomial", equal("rank after u³, d = 3", int(np.linalg.matrix_rank(cubes)), self.n))
         noisy = hein_audibert(survey(x + 0.2 * rng.standard_normal(x.shape)))
-        check = at_most(f"|Hein-Audibert - {d}| with noise", abs(noisy - d), 1)
-        yield because("noise in all directions has all dimensions", check)
+        yield because("noise in all directions has all dimensions", at_most(f"|Hein-Audibert - {d}| with noise", abs(noisy - d), 1))
 
     def plots(self) -> list[Panel]:
         k, d = np.arange(1, self.n + 1), self.d[0]

@@ -22,8 +22,7 @@ class Hinge1DCount(Experiment):
     hinge and the opposite weight) separates activation regions but no pieces: σ(x) - σ(x) has two regions and one
     piece. And pieces that are not neighbours can share a map: a plateau is 0 on its left and on its right.
 
-    Notes: C. Source: Hanin and Rolnick 2019, Deep ReLU networks have surprisingly few activation patterns,
-    https://arxiv.org/abs/1906.00904
+    Notes: C. Source: Hanin and Rolnick 2019, Deep ReLU networks have surprisingly few activation patterns, https://arxiv.org/abs/1906.00904
     Assumes: one input, so that pieces are intervals; for equality, every bend has an effect.
     Also: activation regions and linear regions.
     """

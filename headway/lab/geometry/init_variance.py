@@ -3,9 +3,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, mean_is, monotone, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, mean_is, monotone, np, param
 from headway.lab.tools.training import seeded
 from headway.layers.initialisation import gaussian, glorot_normal, glorot_uniform, he_normal, he_uniform, orthogonal
 
@@ -77,11 +75,9 @@ class InitVariance(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         z, _ = self.run(rng, he_normal, lambda z: z)
-        check = mean_is("He, linear: z² of a layer / of the one before", z[1:] / z[:-1], 1)
-        yield because("the layers are linear, nothing is lost", check)
+        yield because("the layers are linear, nothing is lost", mean_is("He, linear: z² of a layer / of the one before", z[1:] / z[:-1], 1))
         small, _ = self.run(rng, gaussian, torch.relu)
-        check = mean_is("N(0, 0.01²), ReLU", small[1:] / small[:-1], 1)
-        yield because(f"the variance is {0.01**2 * self.width / 2:g} of He's", check)
+        yield because(f"the variance is {0.01**2 * self.width / 2:g} of He's", mean_is("N(0, 0.01²), ReLU", small[1:] / small[:-1], 1))
 
     def plots(self) -> list[Panel]:
         layer = np.arange(self.depth + 1)

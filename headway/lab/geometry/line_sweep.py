@@ -17,12 +17,10 @@ class LineSweep(Experiment):
         R_{k+1} = R_k + (different crossings on the new line) + 1,
         R_m = 1 + m + C(m, 2)      in general position
 
-    Between two neighbouring crossings the new line runs inside one region and cuts it in two. In general position the
-    (k+1)-st line has k crossings, and 1 + Σ_{k<m} (k + 1) = 1 + m + C(m, 2). Where lines are parallel or three meet in
-    a point there are fewer.
+    Between two neighbouring crossings the new line runs inside one region and cuts it in two. In general position the (k+1)-st line has k
+    crossings, and 1 + Σ_{k<m} (k + 1) = 1 + m + C(m, 2). Where lines are parallel or three meet in a point there are fewer.
 
-    Notes: B. Source: Zaslavsky 1975, https://doi.org/10.1090/memo/0154; Steiner 1826,
-    https://doi.org/10.1515/crll.1826.1.349
+    Notes: B. Source: Zaslavsky 1975, https://doi.org/10.1090/memo/0154; Steiner 1826, https://doi.org/10.1515/crll.1826.1.349
     Assumes: the new line is none of the old ones; for the sum, general position.
     Also: sweep of an arrangement; induction over lines.
     """
@@ -43,8 +41,7 @@ class LineSweep(Experiment):
     def control(self, rng: Generator) -> Checks:
         w, b = self.lines
         regions, pieces = added(np.vstack([w, -2 * w[0]]), np.append(b, -2 * b[0]))
-        row = equal("regions added, crossings + 1", int(regions[-1] - regions[-2]), int(pieces[-1]))
-        yield because("the new line is an old one", row)
+        yield because("the new line is an old one", equal("regions added, crossings + 1", int(regions[-1] - regions[-2]), int(pieces[-1])))
         k = 4 * self.grid
         row = equal(f"{k} lines on a grid: 1 + k + C(k, 2)", int(self.special[-1]), 1 + k + math.comb(k, 2))
         yield because("some lines are parallel, and some meet in one point", row)

@@ -7,16 +7,13 @@ from headway.lab.tools.manifolds import features, hidden
 class ManifoldRate(Experiment):
     """How fast nearest neighbours learn depends on the dimension d of the data, not on the number n of coordinates.
 
-    For N points of a d-dimensional manifold in n dimensions and a Lipschitz label, the label of the nearest of them
-    errs by
+    For N points of a d-dimensional manifold in n dimensions and a Lipschitz label, the label of the nearest of them errs by
 
         E|y - y_{NN}|  ~  N^{-1/d},
 
-    because N balls of radius r cover the manifold when N r^d is constant: the distance to the nearest point is
-    N^{-1/d}.
+    because N balls of radius r cover the manifold when N r^d is constant: the distance to the nearest point is N^{-1/d}.
 
-    Notes: B, E. Source: Kpotufe 2011, k-NN regression adapts to local intrinsic dimension,
-    https://arxiv.org/abs/1110.4300
+    Notes: B, E. Source: Kpotufe 2011, k-NN regression adapts to local intrinsic dimension, https://arxiv.org/abs/1110.4300
     Assumes: the label is a Lipschitz function of the latent point, without noise; the manifold is compact and smooth.
     Also: learning on a hidden manifold; intrinsic dimension and sample size.
     """
@@ -49,8 +46,7 @@ class ManifoldRate(Experiment):
     def control(self, rng: Generator) -> Checks:
         d, n, sizes = 2, min(self.spaces), sorted(self.sizes)
         self.filled, self.noisy = self.errors(rng, d, n, fill=True), self.errors(rng, d, n, noise=0.5)
-        check = slope(f"all {n} coordinates free: error in N", sizes, self.filled, -1 / d, 0.1)
-        yield because("the points fill the whole space", check)
+        yield because("the points fill the whole space", slope(f"all {n} coordinates free: error in N", sizes, self.filled, -1 / d, 0.1))
         yield because("labels are noisy", slope("labels with noise ½: error in N", sizes, self.noisy, -1 / d, 0.1))
 
     def plots(self) -> list[Panel]:

@@ -23,13 +23,11 @@ class MnistIntrinsicDim(Experiment):
         U_l(h) = 2/(n (n - 1)) Σ_{i<j} h^{-l} (1 - |x_i - x_j|²/h²)_+  ~  h^{m-l},
         1/m = - mean of ln(|x_i - x_j|/h) over the pairs with |x_i - x_j| < h,
 
-    at h the mean distance to the nearest neighbour. A stroke has few parameters: height, slant, width, place,
-    thickness.
+    at h the mean distance to the nearest neighbour. A stroke has few parameters: height, slant, width, place, thickness.
 
     Notes: B. Source: Hein, Audibert 2005, Table 7, https://doi.org/10.1145/1102351.1102388
     Assumes: images of one digit are independent draws from a manifold; pixels in [0, 1]; distances are Euclidean.
-    Deviates: the test split alone by default, with `--full` all 70,000 images, which give the table digit by digit. Where
-    there is no MNIST, the 1797 digits of scikit-learn.
+    Deviates: the test split alone by default, all 70,000 images with `--full`; without MNIST the 1797 digits of scikit-learn.
     Also: dimension of MNIST; intrinsic dimension of digits.
     """
 

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, equal, headline, math, np, param, printed
 from headway.lab.relu_net import random_net
 from headway.lab.tools.folding import folding_net
 from headway.lab.tools.mosaic import mosaic
@@ -54,12 +52,10 @@ class MontufarFold(Experiment):
         self.random = [len(cells(random_net([2, *[self.m] * L, 1], rng))) for _, _, L in self.sizes]
         n, m, L = 2, self.m, max(self.depth, 3)
         count = len(cells(random_net([n, *[m] * L, 1], rng)))
-        row = at_least(f"regions of a random net, m = {m}, L = {L}", count, self.bound(n, m, L))
-        yield because("the weights are random", row)
+        yield because("the weights are random", at_least(f"regions of a random net, m = {m}, L = {L}", count, self.bound(n, m, L)))
         promised = math.prod(k ** min(n, k / 2) for k in (n, *[m] * L))
         most = most_regions(n, (m,) * L)
-        row = at_least(f"the most regions there can be, of those promised, m = {m}, L = {L}", most, promised)
-        yield printed(row, "B2")
+        yield printed(at_least(f"the most regions there can be, of those promised, m = {m}, L = {L}", most, promised), "B2")
 
     def plots(self) -> list[Panel]:
         left = mosaic("The square is folded onto itself", self.shown)

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, because, close, equal, headline, math, np, param, printed
 from headway.lab.tools.regions import arrangement, zaslavsky
 
 
@@ -43,8 +41,7 @@ class PascanuInequality(Experiment):
     def control(self, rng: Generator) -> Checks:
         w, b = rng.normal(size=(self.lines, 2)), rng.normal(size=self.lines)
         for why, lines in (("the lines are parallel", (0 * w + w[0], b)), ("the lines meet in one point", (w, 0 * b))):
-            row = at_least(f"{self.lines} lines: regions, (m/2)²", len(arrangement(*lines)), (self.lines / 2) ** 2)
-            yield because(why, row)
+            yield because(why, at_least(f"{self.lines} lines: regions, (m/2)²", len(arrangement(*lines)), (self.lines / 2) ** 2))
         for n, m in ((2, 4), (5, 20)):
             yield printed(at_least(f"n = {n}, m = {m}: the printed bound", zaslavsky(n, m), promise(n, m)), "B1")
 

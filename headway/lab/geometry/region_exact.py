@@ -13,12 +13,10 @@ class RegionExact(Experiment):
 
         regions <= ∏_ℓ Σ_{j=0}^{d_ℓ} C(n_ℓ, j),      d_ℓ = min(n_0, n_1, …, n_{ℓ-1}).
 
-    The image of a region under the layers below has at most d_ℓ dimensions, and n_ℓ hyperplanes cut such a space into
-    no more pieces. A piece is kept if a ball fits into it (a linear program); with two inputs, if clipping leaves a
-    polygon.
+    The image of a region under the layers below has at most d_ℓ dimensions, and n_ℓ hyperplanes cut such a space into no more pieces. A
+    piece is kept if a ball fits into it (a linear program); with two inputs, if clipping leaves a polygon.
 
-    Notes: A, B, C. Source: Montúfar 2017, Notes on the number of linear regions,
-    https://openreview.net/forum?id=BkELjBXc-
+    Notes: A, B, C. Source: Montúfar 2017, Notes on the number of linear regions, https://openreview.net/forum?id=BkELjBXc-
     Assumes: ReLU units, which bend once; all inputs, or a convex set of them.
     Also: number of linear regions; activation regions.
     """
@@ -62,8 +60,7 @@ class RegionExact(Experiment):
     def control(self, rng: Generator) -> Checks:
         w, b, m = rng.normal(size=(self.width, 2)), rng.normal(size=self.width), self.width
         net = ReluNet(((np.vstack([w, w]), np.append(b - 1, b + 1)), (np.ones((1, 2 * m)), [0.0])))
-        row = at_most(f"regions of {m} hard-tanh units, Σ C({m}, j)", len(cells(net)), zaslavsky(2, m))
-        yield because("each unit bends twice", row)
+        yield because("each unit bends twice", at_most(f"regions of {m} hard-tanh units, Σ C({m}, j)", len(cells(net)), zaslavsky(2, m)))
 
     def resolution(self, rng: Generator) -> Checks:
         yield at_most("two inputs, one layer: m + 1, as with one input", int(self.counts[2][0]), self.width + 1)

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, headline, math, np, param, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, headline, math, np, param, slope
 from headway.lab.pwl1d import pwl1d
 from headway.lab.relu_net import ReluNet, random_net
 from headway.lab.tools.pieces import pieces_of, product_bound
@@ -22,8 +20,7 @@ class RegionRandom(Experiment):
     Rice counts its zeros: biases add up, so deep units bend a little less often. Narrow layers fall below the law: all m
     units are off at once with probability 2^{-m}, and then nothing passes.
 
-    Notes: A, B, C. Source: Hanin and Rolnick 2019, Complexity of linear regions in deep networks,
-    https://arxiv.org/abs/1901.09021
+    Notes: A, B, C. Source: Hanin and Rolnick 2019, Complexity of linear regions in deep networks, https://arxiv.org/abs/1901.09021
     Assumes: random independent weights of He's variance; biases of one variance in all layers; for the law, wide layers.
     Deviates: the paper's bound has an unnamed constant; the constant and the law here are derived for He's variance.
     Also: complexity of linear regions; regions at initialization.

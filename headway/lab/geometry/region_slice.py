@@ -16,8 +16,7 @@ class RegionSlice(Experiment):
 
     Lines of the first layer never bend; those of layer ℓ bend where they cross a line of a layer below.
 
-    Notes: B. Source: Raghu et al. 2017, https://arxiv.org/abs/1606.05336; Montúfar et al. 2014,
-    https://arxiv.org/abs/1402.1869
+    Notes: B. Source: Raghu et al. 2017, https://arxiv.org/abs/1606.05336; Montúfar et al. 2014, https://arxiv.org/abs/1402.1869
     Assumes: piecewise-linear units.
     Deviates: the paper's picture samples a grid; here cells are exact polygons, and a grid must find no other.
     Also: partition of the input plane; picture of linear regions.
@@ -64,8 +63,7 @@ class RegionSlice(Experiment):
         return max(float(np.abs(second(p.mean(axis=0)) - second(p).mean(axis=0)).max()) for p in corners)
 
     def control(self, rng: Generator) -> Checks:
-        row = close("z is affine on each cell, units max(z, 0) + tanh z", self.affine_error(1.0), 0.0)
-        yield because("the units are curved", row)
+        yield because("the units are curved", close("z is affine on each cell, units max(z, 0) + tanh z", self.affine_error(1.0), 0.0))
 
     def plots(self) -> list[Panel]:
         titles = [f"{L} layer{'s' * (L > 1)}: {len(found)} cells" for L, found in enumerate(self.found, 1)]

@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed, table,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, headline, math, np, param, printed, table
 from headway.lab.tools.trajectories import Draw, gaussian, growth, random_stretch, relu_factor, sparse, z_score
 
 SIGMAS = (1.2, math.sqrt(2), 1.7)
@@ -14,11 +12,9 @@ class TrajectoryHe(Experiment):
 
         E length(z^L) / length(x) = (√2 c_n)^L ≈ exp(-5 L/(8n)) <= 1 .
 
-    Growth needs α σ_w^2 > 2, where α is the share of weights that are not zero: that α or σ_w is "not small" does not
-    do.
+    Growth needs α σ_w^2 > 2, where α is the share of weights that are not zero: that α or σ_w is "not small" does not do.
 
-    Notes: B. Source: Hanin, Jeong, Rolnick 2022, Deep ReLU networks preserve expected length,
-    https://arxiv.org/abs/2102.10492
+    Notes: B. Source: Hanin, Jeong, Rolnick 2022, Deep ReLU networks preserve expected length, https://arxiv.org/abs/2102.10492
     Assumes: independent Gaussian weights with variance 2/n; symmetric biases; equal widths.
     Also: expected length at He initialisation; Hanin and Rolnick on length.
     """
@@ -50,12 +46,10 @@ class TrajectoryHe(Experiment):
     def control(self, rng: Generator) -> Checks:
         n = self.widths[-1]
         length = float(self.lengths[n][-1, 2].mean())
-        check = at_most(f"σ_w = 1.7, n = {n}: mean length after {self.depth} layers", length, 1)
-        yield because("σ_w^2 = 2.89 is more than 2", check)
+        yield because("σ_w^2 = 2.89 is more than 2", at_most(f"σ_w = 1.7, n = {n}: mean length after {self.depth} layers", length, 1))
         few = self.widths[0]
         for name, ratios in (("σ_w = √2, α = 1", growth(self.lengths[few])[1]), ("σ_w = 2, α = ½", self.half)):
-            check = at_least(f"grows unless σ_w or α is small: n = {few}, {name}", float(np.nanmean(ratios)), 1)
-            yield printed(check, "B6")
+            yield printed(at_least(f"grows unless σ_w or α is small: n = {few}, {name}", float(np.nanmean(ratios)), 1), "B6")
 
     def plots(self) -> list[Panel]:
         layer, n = np.arange(self.depth + 1), self.widths[-1]

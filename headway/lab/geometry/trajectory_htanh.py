@@ -17,12 +17,10 @@ class TrajectoryHtanh(Experiment):
 
         |u'| / |u|  ->  √χ,      χ = σ_w^2 P(|h| < 1),      h ~ N(0, σ_w^2 q + σ_b^2),      q = E φ(h)² ,
 
-    where only units inside (-1, 1) pass a tangent on. For large σ_w and σ_b = 0, √χ -> (2/π)^{1/4} √σ_w = 0.893 √σ_w.
-    The bound of Raghu et al., O(σ_w (σ_w^2 + σ_b^2)^{-1/4} √(k/(k + √(σ_w^2 + σ_b^2))))^L, depends on σ_w and k in this
-    way, but the constant in O is less than 1.
+    where only units inside (-1, 1) pass a tangent on. For large σ_w and σ_b = 0, √χ -> (2/π)^{1/4} √σ_w = 0.893 √σ_w. The bound of Raghu et
+    al., O(σ_w (σ_w^2 + σ_b^2)^{-1/4} √(k/(k + √(σ_w^2 + σ_b^2))))^L, depends on σ_w and k like that, but the constant in O is less than 1.
 
-    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks,
-    https://arxiv.org/abs/1606.05336
+    Notes: B. Source: Raghu et al. 2017, On the expressive power of deep neural networks, https://arxiv.org/abs/1606.05336
     Assumes: independent Gaussian weights and biases; large width; the curve is followed exactly.
     Also: hard-tanh networks; Raghu figure 2.
     """

@@ -10,8 +10,7 @@ LOW, HIGH = 1 / math.sqrt(2 * math.pi), 1 / math.sqrt(2)
 class TrajectoryRelu(Experiment):
     """A random ReLU layer of width n stretches a curve by the factor σ_w c_n on average, whatever the curve and the biases.
 
-    For W_ij ~ N(0, σ_w^2/n), symmetric biases, and a tangent vector u, gate 1{h_i > 0} and |w_i u| are independent
-    (turn the sign of w_i and b_i):
+    For W_ij ~ N(0, σ_w^2/n), symmetric biases, and a tangent u, 1{h_i > 0} and |w_i u| are independent (turn the sign of w_i and b_i):
 
         E length(z^L) / length(x) = (σ_w c_n)^L,
         c_n = n^{-1/2} Σ_k C(n, k) 2^{-n} √2 Γ((k+1)/2)/Γ(k/2) = (1 - 5/(8n) + ...)/√2,
@@ -19,11 +18,9 @@ class TrajectoryRelu(Experiment):
 
     The left bound is that of Price and Tanner, the right one is E|u|² = (σ_w^2/2)^L and Jensen's inequality.
 
-    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks,
-    https://arxiv.org/abs/1911.10651
+    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks, https://arxiv.org/abs/1911.10651
     Assumes: independent, symmetric weights with variance σ_w^2/n; symmetric biases; equal widths, also of the input.
-    Deviates: layers are independent, so the growth of each layer is a sample; the product of twelve would be too
-    heavy-tailed.
+    Deviates: layers are independent, so the growth of each layer is a sample; the product of twelve would be too heavy-tailed.
     Also: trajectory length; Raghu et al. 2017 for ReLU.
     """
 
@@ -66,8 +63,7 @@ class TrajectoryRelu(Experiment):
         n = self.widths[-1]
         ratios = self.stretched(rng, n, lambda rng, shape: curves.gaussian(rng, shape) + np.float32(0.5))
         away = [curves.z_score(r, s * curves.relu_factor(n)) for r, s in zip(ratios, self.sigmas, strict=True)]
-        row = at_most("weights √n w/σ_w of mean ½: away from σ_w c_n, in s.e.", away, 4)
-        yield because("a positive mean opens the gates", row)
+        yield because("a positive mean opens the gates", at_most("weights √n w/σ_w of mean ½: away from σ_w c_n, in s.e.", away, 4))
         factor, raghu = float(self.means[n][-1] / self.sigmas[-1]), math.sqrt(n / (n + 1))
         yield printed(at_least(f"growth / σ_w, n = {n}, against √(n/(n+1))", factor, raghu), "B4")
         u = rng.standard_normal(n)

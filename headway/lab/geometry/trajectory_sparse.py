@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param, published
 from headway.lab.tools.trajectories import Draw, growth, patterns, pruned, random_stretch, sparse, z_score
 
 
@@ -20,10 +18,8 @@ class TrajectorySparse(Experiment):
 
     because t <= √t on [0, 1], and √ is concave. u = e_1 attains the left side. Length can only grow where α σ_w^2 > 2.
 
-    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks,
-    https://arxiv.org/abs/1911.10651
-    Assumes: zeros are independent of each other and of the weights; Gaussian weights with variance σ_w^2/n before;
-    symmetric biases.
+    Notes: B. Source: Price, Tanner 2019, Trajectory growth lower bounds for random sparse deep ReLU networks, https://arxiv.org/abs/1911.10651
+    Assumes: zeros are independent of each other and of the weights; Gaussian weights with variance σ_w^2/n before; symmetric biases.
     Also: sparse random networks; trajectory length of sparse networks.
     """
 

@@ -1,8 +1,6 @@
 from scipy.optimize import minimize
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, math, np, param
 from headway.lab.tools.trajectories import (
     growth, mean_size, mean_size_uniform, rademacher, random_stretch, uniform, z_score,
 )
@@ -18,11 +16,9 @@ class TrajectoryWeights(Experiment):
 
         E|Σ_j u_j w_j|  >=  E|w_1| |u|/√2,
 
-    so that M = c/√2 for weights ±c and M = c/(2√2) for U(-c, c). The constant is attained at u = (1, 1, 0, ...)/√2 and
-    ±c: half of the time the two terms cancel.
+    so that M = c/√2 for ±c and M = c/(2√2) for U(-c, c). It is attained at u = (1, 1, 0, ...)/√2 and ±c, whose two terms cancel in half.
 
-    Notes: B. Source: Szarek 1976, On the best constants in the Khinchin inequality,
-    https://doi.org/10.4064/sm-58-2-197-208
+    Notes: B. Source: Szarek 1976, On the best constants in the Khinchin inequality, https://doi.org/10.4064/sm-58-2-197-208
     Assumes: the weights of a unit are independent, symmetric and of one law.
     Also: Khintchine inequality; uniform and discrete weights.
     """

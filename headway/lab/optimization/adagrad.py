@@ -1,4 +1,4 @@
-import torch
+from functools import partial
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
 from headway.lab.tools.given_gradients import Gradient, follow
@@ -16,9 +16,8 @@ class AdaGrad(Experiment):
         γ_i^t = Σ_{s<=t} (g_i^s)²,      θ_i <- θ_i - η g_i/(√γ_i^t + δ),
         Σ_t f_t(θ^t) - min_{‖θ‖_∞ <= D/2} Σ_t f_t(θ) <= (D²/(2η) + η) Σ_i √γ_i^T = √2 D Σ_i √γ_i^T      at η = D/√2.
 
-    Rates only fall, because γ only grows; the first step is η sign g; and multiplying the gradients of a coordinate by
-    any number changes no step. A coordinate whose feature is rare keeps a high rate: such features are learned faster
-    than with one rate for all.
+    Rates only fall, because γ only grows; the first step is η sign g; and multiplying the gradients of a coordinate by any number changes
+    no step. A coordinate whose feature is rare keeps a high rate: such features are learned faster than with one rate for all.
 
     Notes: C. Source: Duchi, Hazan and Singer 2011, https://jmlr.org/papers/v12/duchi11a.html
     Assumes: convex losses; points are kept in a box of side D; δ -> 0; all squares are added up.
@@ -38,12 +37,6 @@ class AdaGrad(Experiment):
         regret = np.sum(x * g) + self.side / 2 * np.abs(g.sum(0)).sum()
         return float(regret), float(np.sqrt(np.sum(g**2, axis=0)).sum())
 
-    def last_losses(self, rule: type[torch.optim.Optimizer], X: np.ndarray, y: np.ndarray) -> list[float]:
-        """The logistic loss after all steps, for each rate."""
-        h, start = logistic_loss(X, y), np.zeros(self.dimension)
-        rules: list[Rule] = [lambda p, r=r: rule(p, lr=r) for r in RATES]  # type: ignore[misc, call-arg]
-        return [float(descend(h, start, self.steps, rule=made).values[-1]) for made in rules]
-
     def measure(self, rng: Generator) -> Checks:
         d, D, ada = self.dimension, self.side, adagrad.AdaGrad
         dense = rng.normal(0.2, 1, (self.rounds, d))
@@ -54,13 +47,11 @@ class AdaGrad(Experiment):
             "against x": lambda t, x: np.where(x >= 0, 1.0, -1.0),
         }
         etas = D / 2**0.5 * np.array([0.25, 1.0, 4.0])
-        rules: list[Rule] = [lambda p, e=e: ada(p, e, 1e-300) for e in etas]  # type: ignore[misc]
-        found = {name: np.array([self.play(rule, game) for rule in rules]).T for name, game in games.items()}
+        found = {name: np.array([self.play(partial(ada, lr=e, eps=1e-300), game) for e in etas]).T for name, game in games.items()}
         regrets, bounds = {k: v[0] for k, v in found.items()}, [(D**2 / (2 * etas) + etas) * v[1] for v in found.values()]
         yield headline(at_most("regret at three rates, (D²/2η + η) Σ√γ", regrets, bounds))
         g, scale = rng.normal(size=(60, d)), 10.0 ** rng.uniform(-6, 6, d)
-        sizes: list[Gradient] = [lambda t, x: g[t], lambda t, x: scale * g[t]]
-        paths = [follow(lambda p: ada(p, 0.1, 0.0), gradient, np.zeros(d), 60) for gradient in sizes]
+        paths = [follow(partial(ada, lr=0.1, eps=0.0), lambda t, x, s=s: s * g[t], np.zeros(d), 60) for s in (1.0, scale)]  # type: ignore[misc]
         steps, scaled = np.diff(paths, axis=1)
         yield close("first step, -η sign g", steps[0], -0.1 * np.sign(g[0]))
         yield close("steps with gradients times 1e-6 to 1e6", scaled, steps, 1e-8)
@@ -68,13 +59,13 @@ class AdaGrad(Experiment):
         yield at_most("each rate, the one before it", self.rates[1:], self.rates[:-1], rounding=1e-9)
         X = (rng.random((self.samples, d)) < 0.5 ** np.arange(d).clip(0, 6)) * 1.0
         y = np.where(X @ rng.choice([-2.0, 2.0], d) + rng.logistic(size=self.samples) > 0, 1.0, -1.0)
-        self.last = {"AdaGrad": self.last_losses(ada, X, y), "descent": self.last_losses(GradientDescent, X, y)}
+        rules, h = {"AdaGrad": ada, "descent": GradientDescent}, logistic_loss(X, y)
+        self.last = {k: [descend(h, np.zeros(d), self.steps, rule=partial(r, lr=e)).values[-1] for e in RATES] for k, r in rules.items()}
         low, high = map(min, self.last.values())
         yield at_most("rare features: loss at AdaGrad's best rate, at that of descent", low, high)
 
     def control(self, rng: Generator) -> Checks:
-        rule = lambda p: RMSprop(p, self.side / 2**0.5, alpha=1 / 17)  # noqa: E731
-        regret, sizes = self.play(rule, lambda t, x: -1.0 if t % 3 else 4.0)
+        regret, sizes = self.play(partial(RMSprop, lr=self.side / 2**0.5, alpha=1 / 17), lambda t, x: -1.0 if t % 3 else 4.0)
         yield because("RMSprop forgets old squares", at_most("regret, √2 D Σ√γ", regret, 2**0.5 * self.side * sizes))
         step = follow(lambda p: adagrad.AdaGrad(p, 0.1), lambda t, x: 1e-10, np.zeros(1), 1)[1, 0]
         yield because("δ is as large as the gradient", close("first step, -η sign g", step, -0.1))

@@ -1,9 +1,7 @@
 import torch
 from torch import Tensor
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param, printed,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, mean_is, np, param, printed
 from headway.lab.tools.given_gradients import Gradient, follow
 from headway.lab.tools.quadratics import Rule
 from headway.training.optimizers.adam import Adam
@@ -17,14 +15,11 @@ class AdamBias(Experiment):
         E m_t = (1 - β^t) E g,    m̂ = m/(1 - β^t),    v̂ = v/(1 - α^t),
         θ <- θ - η m̂/(√v̂ + δ),      first step -> -η sign g,
 
-    while without the corrections the first step is η (1 - β)/√(1 - α), 3.16 η for (0.9, 0.999). Adam forgets large
-    gradients: with the loss C x in every third round and -x in the two others it stays at the worst point of [-1, 1];
-    AMSGrad, which keeps the largest v, does not.
+    while without the corrections the first step is η (1 - β)/√(1 - α), 3.16 η for (0.9, 0.999). Adam forgets large gradients: with the loss
+    C x in every third round and -x in the two others it stays at the worst point of [-1, 1]; AMSGrad, which keeps the largest v, does not.
 
-    Notes: C. Source: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980; Reddi, Kale and Kumar 2018, theorem 1,
-    https://arxiv.org/abs/1904.09237
-    Assumes: δ is small against |g|; E g does not change; for the wrong limit C > 2, β = 0, α = 1/(1 + C²) and rates ~
-    1/√t.
+    Notes: C. Source: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980; Reddi, Kale and Kumar 2018, theorem 1, https://arxiv.org/abs/1904.09237
+    Assumes: δ is small against |g|; E g does not change; for the wrong limit C > 2, β = 0, α = 1/(1 + C²) and rates ~ 1/√t.
     Also: bias correction of Adam; AMSGrad; non-convergence of Adam.
     """
 
@@ -46,19 +41,17 @@ class AdamBias(Experiment):
         made.state[p[0]]["step"] = torch.tensor(before)
         return made
 
-    def means(self, p: list[Tensor]) -> Adam:
-        """Adam with so large a δ that its step is -m̂."""
-        return Adam(p, 1e9, (self.beta, self.alpha), 1e9)
+    def means(self, gradient: Gradient, runs: int, steps: int) -> np.ndarray:
+        """m̂ of each step: δ is so large that Adam's step is -m̂."""
+        return -np.diff(follow(lambda p: Adam(p, 1e9, (self.beta, self.alpha), 1e9), gradient, np.zeros(runs), steps), axis=0)
 
     def play(self, rule: Rule) -> np.ndarray:
         """x in each round of the online problem, with rates that fall like 1/√t."""
-        g: Gradient = lambda t, x: -1.0 if t % 3 else self.large  # noqa: E731
-        return follow(rule, g, np.array(1.0), self.rounds, 1.0, lambda t: (t + 1) ** -0.5)
+        return follow(rule, lambda t, x: -1.0 if t % 3 else self.large, np.array(1.0), self.rounds, 1.0, lambda t: (t + 1) ** -0.5)
 
     def measure(self, rng: Generator) -> Checks:
         b, a, size, t = self.beta, self.alpha, np.array([1e-6, -1e-3, 1.0, -1e4]), np.arange(1, 301)
-        rules: list[Rule] = [self.adam, lambda p: self.adam(p, before=1e7)]
-        paths = [follow(rule, lambda t, x: size, np.zeros(4), t.size) for rule in rules]
+        paths = [follow(lambda p, n=n: self.adam(p, before=n), lambda t, x: size, np.zeros(4), t.size) for n in (0.0, 1e7)]  # type: ignore[misc]
         self.steps, self.late = (-np.diff(path, axis=0) / (self.eta * np.sign(size)) for path in paths)
         yield headline(close("steps / η sign g for gradients of 1e-6 to 1e4", self.steps, 1.0, 1e-9))
         wanted = (1 - b ** t[:, None]) / np.sqrt(1 - a ** t[:, None]) * np.ones(4)
@@ -70,8 +63,7 @@ class AdamBias(Experiment):
         yield at_most("online, AMSGrad: the last x", keeps[-1], -0.8)
 
     def sample(self, rng: Generator) -> Checks:
-        g = lambda t, x: 1 + self.noise * rng.normal(size=self.runs)  # noqa: E731
-        found = -np.diff(follow(self.means, g, np.zeros(self.runs), 12), axis=0)
+        found = self.means(lambda t, x: 1 + self.noise * rng.normal(size=self.runs), self.runs, 12)
         for t in (1, 3, 12):
             yield mean_is(f"E m̂ at step {t}", found[t - 1], 1.0)
 
@@ -79,10 +71,9 @@ class AdamBias(Experiment):
         yield printed(close("first step / η without corrections", self.late[0], np.ones(4), 1e-3), "C13")
         blunt = follow(lambda p: self.adam(p, 1e-8), lambda t, x: 1e-8, np.zeros(1), 1)[1]
         yield because("δ is as large as the gradient", close("first step / η", -blunt[0] / self.eta, 1.0, 1e-3))
-        ramp = follow(self.means, lambda t, x: t + 1.0, np.zeros(1), 50)
-        yield because("the gradients grow", close("m̂ / g at step 50", (ramp[-2] - ramp[-1])[0] / 50, 1.0, 1e-3))
-        row = close("online: x before each round with C", self.online["AMSGrad"][::3], 1.0)
-        yield because("the largest v is kept", row)
+        ramp = self.means(lambda t, x: t + 1.0, 1, 50)[-1, 0]
+        yield because("the gradients grow", close("m̂ / g at step 50", ramp / 50, 1.0, 1e-3))
+        yield because("the largest v is kept", close("online: x before each round with C", self.online["AMSGrad"][::3], 1.0))
 
     def plots(self) -> list[Panel]:
         t = np.arange(1, len(self.steps) + 1)

@@ -2,9 +2,7 @@ import torch
 from torch import Tensor
 
 from headway.inspect.cost import cost
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed, slope
 from headway.lab.tools.backpropagation import Risk
 from headway.lab.tools.layers import drawn
 from headway.lab.tools.layers64 import multiply_adds

@@ -1,20 +1,15 @@
+from functools import partial
+
 import torch
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed, slope
 from headway.lab.tools.backpropagation import OUTPUTS, SLOPES, OfScores, backprop, risk_of
-from headway.lab.tools.differences import Function, complex_step, differences
+from headway.lab.tools.differences import complex_step, differences
 from headway.lab.tools.layers import drawn
 from headway.lab.tools.training import seeded
 from headway.models.mlp import MLP, Config
-
-
-def along(f: Function, x: np.ndarray, v: np.ndarray, h: float) -> float:
-    """<∇f(x), v> by a central difference."""
-    return float(differences(lambda t: f(x + t * v), np.zeros(1), h)[0])
 
 
 class BackpropExercise(Experiment):
@@ -38,9 +33,8 @@ class BackpropExercise(Experiment):
     samples = param(5, "examples", least=2, most=50)
 
     def net(self, depth: int, activation: str, rng: Generator) -> MLP:
-        config = Config(width=self.width, depth=depth, activation=activation, dropout=0.0)  # type: ignore[arg-type]
         with seeded(rng):
-            return drawn(MLP(config, self.inputs, self.width), rng)
+            return drawn(MLP(Config(self.width, depth, (), activation, 0.0), self.inputs, self.width), rng)  # type: ignore[arg-type]
 
     def autograd(self, net: MLP, x: Tensor, risk: OfScores) -> np.ndarray:
         grads = torch.autograd.grad(risk(net.logits(net(x)), self.y), list(net.parameters()))
@@ -50,7 +44,7 @@ class BackpropExercise(Experiment):
         self.x = x = torch.from_numpy(rng.normal(size=(self.samples, self.inputs)))
         self.y = y = torch.eye(self.width, dtype=torch.float64)[rng.integers(self.width, size=self.samples)]
         nets = [self.net(depth, name, rng) for depth in (1, self.depth) for name in SLOPES]
-        rows, wide, self.h = list[tuple[np.ndarray, ...]](), list[np.ndarray](), 10.0 ** np.arange(-13, -0.9, 0.5)
+        rows, wide, self.h = list[tuple[np.ndarray, ...]](), list[list[float]](), 10.0 ** np.arange(-13, -0.9, 0.5)
         for net, out in ((net, out) for net in nets for out in OUTPUTS.values()):
             R, theta = risk_of(net, x, y, out.risk), parameters_to_vector(net.parameters()).detach().numpy()
             hand = backprop(net, x, y, out.delta)
@@ -58,7 +52,8 @@ class BackpropExercise(Experiment):
             truth, v = complex_step(R, theta), rng.normal(size=theta.size)
             v /= np.linalg.norm(v)
             rows.append((truth, hand, np.sum(alone, axis=0), self.autograd(net, x, out.risk)))
-            wide.append(np.array([along(R, theta, v, h) for h in self.h]) - truth @ v)
+            line = partial(lambda t, R, x, v: R(x + t * v), R=R, x=theta, v=v)
+            wide.append([differences(line, np.zeros(1), h)[0] - truth @ v for h in self.h])  # of the derivative along v
         exact, by_hand, added, torchs = (np.concatenate(part) for part in zip(*rows, strict=True))
         yield headline(close("4 nets, 4 losses: by hand, complex step", by_hand, exact, 1e-12))
         yield close("one sample at a time, added up", added, exact, 1e-12)
@@ -74,19 +69,14 @@ class BackpropExercise(Experiment):
             return torch.einsum("sk,skj->sj", s, above[:, :, None] / below[:, None])
 
         delta, squares = OUTPUTS["softmax, entropy"].delta, OUTPUTS["identity, squares"].risk
-        found = backprop(self.model, self.x, self.y, delta, quotient)
-        yield printed(close("[h_{ℓ+1}/h_ℓ]ᵀ, not a derivative", found, self.gradient), "C9")
-        found = backprop(self.model, self.x, self.y, delta, lambda s, *_: s)
-        yield printed(close("without the update of s_ℓ", found, self.gradient), "D3")
+        yield printed(close("[h_{ℓ+1}/h_ℓ]ᵀ, not a derivative", backprop(self.model, self.x, self.y, delta, quotient), self.gradient), "C9")
+        yield printed(close("without the update of s_ℓ", backprop(self.model, self.x, self.y, delta, lambda s, *_: s), self.gradient), "D3")
         net, x = self.net(1, "relu", rng), 0 * self.x
         torch.nn.init.zeros_(net.layers[0].bias)  # type: ignore[arg-type]
-        theta = parameters_to_vector(net.parameters()).detach().numpy()
-        central = differences(risk_of(net, x, self.y, squares), theta)
-        check = close("autograd, differences", self.autograd(net, x, squares), central, 1e-7)
-        yield because("every unit is a ReLU at its kink", check)
+        central = differences(risk_of(net, x, self.y, squares), parameters_to_vector(net.parameters()).detach().numpy())
+        yield because("every unit is a ReLU at its kink", close("autograd, differences", self.autograd(net, x, squares), central, 1e-7))
 
     def plots(self) -> list[Panel]:
-        panel = Panel("Differences lose a third of the digits, a complex step none", "step h", "error", "xy")
-        far = self.h[14:]
+        panel, far = Panel("Differences lose a third of the digits, a complex step none", "step h", "error", "xy"), self.h[14:]
         panel.series(self.h, self.errors, "differences").bound(far, self.errors[-1] * (far / far[-1]) ** 2, "h²")
         return [panel.level(max(self.rounding, 1e-17), "complex step, 1e-30")]

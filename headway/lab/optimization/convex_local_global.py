@@ -2,9 +2,9 @@ import torch
 from scipy.optimize import brentq
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
-from headway.lab.tools.convex_losses import minimised
+from headway.lab.tools.convex_losses import overlapping_classes
 from headway.lab.tools.flat_network import exchanged, square_loss
-from headway.lab.tools.quadratics import descend, least_squares, logistic_loss, wells
+from headway.lab.tools.quadratics import descend, least_squares, wells
 
 INPUTS = torch.tensor([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], dtype=torch.float64)  # XOR: their product
 
@@ -28,12 +28,9 @@ class ConvexLocalGlobal(Experiment):
     width = param(14.0, "of the interval of starts around the wells", least=10.0, most=100.0)
 
     def measure(self, rng: Generator) -> Checks:
-        X, (U, V) = rng.normal(size=(200, 3)), (np.linalg.qr(rng.normal(size=(n, 4)))[0] for n in (20, 6))
-        y = np.where(X[:, 0] + rng.logistic(size=200) > 0, 1.0, -1.0)
-        convex = {
-            "logistic": (minimised(logistic_loss(X, y), 3)[0], 3),
-            "least squares of rank 4": (least_squares(U * [1, 0.8, 0.5, 0.3] @ V.T, rng.normal(size=20)), 6),
-        }
+        U, V = (np.linalg.qr(rng.normal(size=(n, 4)))[0] for n in (20, 6))
+        squares = least_squares(U * [1, 0.8, 0.5, 0.3] @ V.T, rng.normal(size=20))
+        convex = {"logistic": (overlapping_classes(200, rng)[0], 3), "least squares of rank 4": (squares, 6)}
         lasts, wanted, low, high = [], [], {}, {}
         for name, (h, d) in convex.items():
             a, b, mix = *rng.normal(0, 3, (2, self.starts, d)), rng.random(self.starts)

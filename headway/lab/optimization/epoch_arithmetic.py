@@ -13,8 +13,7 @@ def visits(batches: NumberBatches, epoch: int) -> tuple[np.ndarray, np.ndarray]:
 
 def loaded(n: int, batch: int, keep_all: bool = True) -> list[int]:
     """The sizes of the batches of torch's `DataLoader`."""
-    examples = torch.utils.data.TensorDataset(torch.arange(n))
-    return [len(rows) for (rows,) in torch.utils.data.DataLoader(examples, batch, drop_last=not keep_all)]
+    return [len(rows) for rows in torch.utils.data.DataLoader(range(n), batch, drop_last=not keep_all)]  # type: ignore[arg-type]
 
 
 def parameters(build: type[torch.nn.Module], config: object, features: int) -> dict[str, int]:
@@ -43,25 +42,22 @@ class EpochArithmetic(Experiment):
     units = param(1000, "M, hidden units", least=1, most=100_000)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        message = "N must not be a multiple of B, and be at most 20 000 times of it"
-        return [(self.examples % self.batch > 0 and self.examples <= 20_000 * self.batch, message)]
+        fits = self.examples % self.batch > 0 and self.examples <= 20_000 * self.batch
+        return [(fits, "N must not be a multiple of B, and be at most 20 000 times of it")]
 
     def measure(self, rng: Generator) -> Checks:
-        n, b = self.examples, self.batch
-        updates, last = -(-n // b), n % b
-        self.held = n - n // 5
-        x, seed = np.zeros((n, 1), dtype=np.float32), int(rng.integers(2**31))
-        batches = NumberBatches([x], np.arange(n), rows=b, seed=seed)
+        n, b, held = self.examples, self.batch, self.examples - self.examples // 5
+        updates, last, seed = -(-n // b), n % b, int(rng.integers(2**31))
+        batches, fewer = (NumberBatches([np.zeros((k, 1), np.float32)], np.arange(k), rows=b, seed=seed) for k in (n, held))
         seen = [visits(batches, epoch) for epoch in range(self.epochs)]
         self.sizes, self.loader = seen[0][0], loaded(n, b)
         yield headline(equal(f"updates of an epoch, ⌈{n}/{b}⌉", len(batches), updates))
-        found = np.array([len(self.loader), self.loader[-1]])
-        yield equal(f"torch's DataLoader: {updates} updates, {last} in the last batch", found, [updates, last])
+        found = [len(self.loader), self.loader[-1]]
+        yield equal(f"torch's DataLoader: {updates} updates, {last} in the last batch", found, np.array([updates, last]))
         once = np.stack([count for _, count in seen])
         yield equal("visits of each example in each epoch", once, np.ones(once.shape, dtype=int))
         yield at_most("sizes of the project's batches, largest - least", int(np.ptp(self.sizes)), 1, kind="EXACT")
-        held = NumberBatches([x[: self.held]], np.arange(self.held), rows=b, seed=seed)
-        yield equal(f"updates with a fifth held out, ⌈{self.held}/{b}⌉", len(held), -(-self.held // b))
+        yield equal(f"updates with a fifth held out, ⌈{held}/{b}⌉", len(fewer), -(-held // b))
         counts = [sum(parameters(shallow.Shallow, shallow.Config(width=self.units), d).values()) for d in (10, 784)]
         wanted = [(d + 2) * self.units + 1 for d in (10, 784)]
         yield equal("d = 10, 784: parameters, (d + 2)M and the output's bias", np.array(counts), wanted)

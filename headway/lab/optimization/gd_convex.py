@@ -1,6 +1,6 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param
-from headway.lab.tools.convex_losses import chain, huber, minimised
-from headway.lab.tools.quadratics import Smooth, descend, logistic_loss, wells
+from headway.lab.tools.convex_losses import chain, huber, overlapping_classes
+from headway.lab.tools.quadratics import CORNER, descend, wells
 
 
 class GdConvex(Experiment):
@@ -11,8 +11,7 @@ class GdConvex(Experiment):
     that is O(1/ε) steps for a gap of ε. The first bound is the best one: a function that is flat almost everywhere,
     with the slope δ = ‖θ^0 - θ*‖/(2T + 1), attains it, because T steps of that slope come only half of the way.
 
-    Notes: D. Source: Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Drori and Teboulle 2014,
-    https://arxiv.org/abs/1206.3209
+    Notes: D. Source: Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Drori and Teboulle 2014, https://arxiv.org/abs/1206.3209
     Assumes: h is convex and L-smooth; a minimum θ* exists; the rate is 1/L.
     Also: sublinear rate of gradient descent; convergence of gradient descent for convex functions.
     """
@@ -21,15 +20,10 @@ class GdConvex(Experiment):
     samples = param(100, "examples of the logistic regression, whose classes overlap", least=50, most=2000)
     dimension = param(40, "coordinates of the chain", least=4, most=400)
 
-    def logistic(self, rng: Generator) -> tuple[Smooth, np.ndarray]:
-        """Two classes that overlap, so that there is a minimum."""
-        X = rng.normal(size=(self.samples, 3))
-        y = np.where(X[:, 0] + rng.logistic(size=self.samples) > 0, 1.0, -1.0)
-        return minimised(logistic_loss(X, y), 3)
-
     def measure(self, rng: Generator) -> Checks:
         self.t = np.arange(1, self.steps + 1)
-        problems = {"logistic": self.logistic(rng), "chain": chain(self.dimension), "Huber": (huber(0.01), np.zeros(1))}
+        logistic = overlapping_classes(self.samples, rng)
+        problems = {"logistic": logistic, "chain": chain(self.dimension), "Huber": (huber(0.01), np.zeros(1))}
         starts = {"logistic": 3 * rng.normal(size=3), "chain": np.zeros(self.dimension), "Huber": np.ones(1)}
         self.scaled = {}
         for name, (h, least) in problems.items():
@@ -46,15 +40,14 @@ class GdConvex(Experiment):
         self.stuck = descend(h, np.array([6.0]), self.steps).values[1:] / (h.L * 6.0**2)
         bound = 1 / (2 * self.steps)
         yield because("it is not convex", at_most("wells from 6: gap / L‖θ^0 - θ*‖² at T", self.stuck[-1], bound))
-        edge = descend(Smooth("|x|", lambda x: x.abs().sum(-1), 1.0), np.array([0.4]), self.steps).values[1:] / 0.4**2
+        edge = descend(CORNER, np.array([0.4]), self.steps).values[1:] / 0.4**2
         yield because("|x| is not smooth", at_most("|x| from 0.4: gap / L‖θ^0 - θ*‖² at T", edge[-1], bound))
 
     def plots(self) -> list[Panel]:
         panel = Panel("No gap is above 1/(2T)", "steps T", "gap / L‖θ⁰ - θ*‖²", log="xy")
         panel.bound(self.t, 1 / (2 * self.t), "1/(2T)").series(self.times, self.worst, "worst for each T")
         panel.curve(self.t, self.scaled)
-        left = Panel("The worst function is flat", "x", "h")
-        x = np.linspace(-1.1, 1.1, 300)
+        left, x = Panel("The worst function is flat", "x", "h"), np.linspace(-1.1, 1.1, 300)
         for T in (1, 4, 16):
             h = huber(1 / (2 * T + 1))
             path = descend(h, np.ones(1), T)

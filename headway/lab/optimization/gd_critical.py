@@ -1,10 +1,6 @@
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param
-from headway.lab.tools.layers import drawn
-from headway.lab.tools.quadratics import Path, Smooth, descend, hidden_layer, quadratic, robust_regression, wells
-from headway.lab.tools.training import seeded
-from headway.models.shallow import Config, Shallow
-
-CORNER = Smooth("|x|", lambda x: x.abs().sum(-1), 1.0)  # 1 is no Lipschitz constant: the gradient jumps
+from headway.lab.tools.layers import shallow_net
+from headway.lab.tools.quadratics import CORNER, Path, Smooth, descend, hidden_layer, quadratic, robust_regression, wells
 
 
 def least_slopes(path: Path) -> np.ndarray:
@@ -24,8 +20,7 @@ class GDCritical(Experiment):
 
         min_{t<T} ‖∇h(θ_t)‖ <= √(2L (h_0 - h*) / T),        because   Σ_{t<T} ‖∇h(θ_t)‖² <= 2L (h_0 - h_T).
 
-    Each step lowers h by ‖∇h‖²/(2L) at least, and only h_0 - h* is there to be spent. Nothing is said about which critical point it is: it
-    may be a local minimum far above h*.
+    Each step lowers h by ‖∇h‖²/(2L) at least, and only h_0 - h* is there to be spent. The point may be a local minimum far above h*.
 
     Notes: C. Source: Nesterov 2004, Introductory Lectures on Convex Optimization, section 1.2.3
     Assumes: the gradient is Lipschitz with constant L; h is bounded below; η = 1/L.
@@ -40,8 +35,7 @@ class GDCritical(Experiment):
     def measure(self, rng: Generator) -> Checks:
         X = rng.normal(size=(self.points, 4))
         y = X @ rng.normal(size=4) + np.where(rng.random(self.points) < 0.2, 10.0, 0.1) * rng.normal(size=self.points)
-        with seeded(rng):
-            net = drawn(Shallow(Config(width=4, activation="tanh", dropout=0.0), 4, 1), rng)
+        net = shallow_net(4, 1, 4, "tanh", rng)
         far = rng.uniform(7, 12, self.d) * rng.choice([-1, 1], self.d)
         waves = hidden_layer(net, X, np.sin(X.sum(axis=1)))
         cases = ((wells(self.d), far), (robust_regression(X, y), np.zeros(4)), (waves, rng.normal(size=20)))

@@ -1,7 +1,5 @@
 from headway.lab.certified import certified_sup
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed, slope
 from headway.lab.tools.quadratics import Smooth, descend, least_squares, sine_wave
 
 
@@ -30,9 +28,8 @@ class GdPl(Experiment):
         sigma = np.geomspace(1, self.condition**-0.5, self.rank)
         U, V = (np.linalg.qr(rng.normal(size=(self.columns, self.rank)))[0] for _ in range(2))
         A, b = U * sigma @ V.T, rng.normal(size=self.columns)
-        self.squares, self.wave = least_squares(A, b), sine_wave()
+        self.squares, self.wave, self.starts = least_squares(A, b), sine_wave(), rng.normal(size=(8, self.columns))
         self.steps = int(20 * self.condition)
-        self.starts = rng.normal(size=(8, self.columns))
         starts = {self.squares: self.starts, self.wave: rng.uniform(-8, 8, (8, 1))}
         self.gaps = {h.name: descend(h, start, self.steps).values - h.least for h, start in starts.items()}
         self.t = np.arange(self.steps + 1)[:, None]

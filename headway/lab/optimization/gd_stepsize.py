@@ -1,13 +1,10 @@
 from scipy.optimize import brentq
 import torch
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
-)
-from headway.lab.tools.quadratics import Smooth, descend, quadratic
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
+from headway.lab.tools.quadratics import CORNER, Smooth, descend, quadratic
 
 BOWL = Smooth("log cosh", lambda x: torch.log(torch.cosh(x)).sum(-1), 1.0)  # f'' = 1 - tanh² <= 1
-CORNER = Smooth("|x|", lambda x: x.abs().sum(-1), 1.0)
 
 
 class GDStepsize(Experiment):
@@ -37,11 +34,10 @@ class GDStepsize(Experiment):
         powers = (1 - self.swept[keep]) ** np.arange(101)[:, None]
         yield headline(close("x_t / (1 - ηλ)^t x_0, t to 100, 82 rates", x[:, keep] / powers, np.ones(powers.shape)))
         special = descend(quadratic([self.L, 2 * self.L]), np.ones(2), 3, rate=1 / self.L).points
-        expected = np.stack([[1, 0, 0, 0], [1, -1, 1, -1]], axis=1)
-        yield close("ηλ = 1 and 2: one step, and a swing", special, expected, 1e-14)
+        yield close("ηλ = 1 and 2: one step, and a swing", special, [[1, 1], [0, -1], [0, 1], [0, -1]], 1e-14)
         self.f, self.fall = self.swept * self.L * x**2 / 2, (self.swept * self.L * x[0]) ** 2 / self.L
-        drop = self.f[0] - self.f[1]
-        yield close("drop of a step, ηf'² (1 - ηf''/2)", drop / self.f[0], self.fall * (1 - self.swept / 2) / self.f[0])
+        self.drop = self.f[0] - self.f[1]
+        yield close("drop of a step, ηf'² (1 - ηf''/2)", self.drop / self.f[0], self.fall * (1 - self.swept / 2) / self.f[0])
         f = quadratic(self.L * np.linspace(1 / self.d, 1, self.d), rng)
         steps = int(4 / self.margin)  # T: enough for a factor e^±16
         low, high = (2 / self.L * (1 + side * self.margin) for side in (-1, 1))
@@ -57,8 +53,7 @@ class GDStepsize(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         middle = int(np.argmin(np.abs(self.swept - 1)))
-        drop = self.f[0, middle] - self.f[1, middle]
-        yield printed(close("η = 1/λ: drop, f'²/f''", drop / self.fall[middle], 1.0), "E3")
+        yield printed(close("η = 1/λ: drop, f'²/f''", self.drop[middle] / self.fall[middle], 1.0), "E3")
         values = descend(CORNER, np.array([1.03]), 100, 0.1).values
         yield because("|x| has no second derivative at 0", at_most("|x|, η = 0.1: f at the end", values[-1], 1e-9))
 

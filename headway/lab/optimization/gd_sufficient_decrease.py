@@ -1,10 +1,6 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed,
-)
-from headway.lab.tools.layers import drawn
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, printed
+from headway.lab.tools.layers import shallow_net
 from headway.lab.tools.quadratics import Smooth, descend, hidden_layer, logistic_loss, quadratic
-from headway.lab.tools.training import seeded
-from headway.models.shallow import Config, Shallow
 
 QUARTIC = Smooth("x⁴", lambda x: (x**4).sum(-1), 12.0)  # 12 is f''(1); no L is valid for all x
 
@@ -32,8 +28,7 @@ class GDSufficientDecrease(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         X, labels = rng.normal(size=(self.points, self.d)), rng.choice([-1.0, 1.0], self.points)
-        with seeded(rng):
-            net = drawn(Shallow(Config(width=4, activation="tanh", dropout=0.0), self.d, 1), rng)
+        net = shallow_net(self.d, 1, 4, "tanh", rng)
         self.bowl = quadratic(4 * np.geomspace(1 / self.condition, 1, self.d), rng)
         h = [self.bowl, logistic_loss(X, labels), hidden_layer(net, X, np.sin(X.sum(axis=1)))]
         starts = [rng.normal(size=size) * 2 for size in (self.d, self.d, 4 * (self.d + 1))]
@@ -61,12 +56,9 @@ class GDSufficientDecrease(Experiment):
     def control(self, rng: Generator) -> Checks:
         yield printed(close("quadratic: decrease = ‖∇h‖²/(2L)", self.fall, self.least), "C10")
         yield printed(at_least("quadratic: decrease, L/μ ‖∇h‖²", self.fall, self.condition * 8 * self.least), "E2")
-        path = self.top[2.0]
-        fall = path.values[0] - path.values[1]
-        yield because("L is taken to be half of what it is", at_least("steepest direction: decrease", fall, path.slopes[0] / 4))
-        path = descend(QUARTIC, np.array([2.0]), 1)
-        fall = path.values[0] - path.values[1]
-        yield because("x⁴ has no L", at_least("x⁴ from 2, L = f''(1): decrease", fall, path.slopes[0] / 24))
+        half, quartic = ((-np.diff(p.values)[0], p.slopes[0]) for p in (self.top[2.0], descend(QUARTIC, np.array([2.0]), 1)))
+        yield because("L is taken to be half of what it is", at_least("steepest direction: decrease", half[0], half[1] / 4))
+        yield because("x⁴ has no L", at_least("x⁴ from 2, L = f''(1): decrease", quartic[0], quartic[1] / 24))
 
     def plots(self) -> list[Panel]:
         panel = Panel("Every step falls by more than it must", "step", "decrease · 2L/‖∇h‖²")

@@ -1,8 +1,6 @@
 import torch
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed, published,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed, published
 from headway.lab.tools.given_gradients import Gradient, follow
 from headway.training.optimizers.gradient_descent import GradientDescent
 from headway.training.optimizers.heavy_ball import HeavyBall
@@ -41,15 +39,14 @@ class HeavyBallSum(Experiment):
         yield headline(close("steps, -ηδ(1 - β^{t+1})/(1 - β)", found, wanted))
         if 0.9 in self.betas and eta == 0.1:
             yield published("β = 0.9, η = 0.1, δ = 1: the fifth step", self.found[0.9][4, 0], -0.40951, 1e-9)
-        theirs = [self.steps_of(torch.optim.SGD, b, lambda t, x: delta) for b in self.betas]
-        yield close("steps of torch's SGD with momentum", np.array(theirs), wanted)
-        ahead = [self.steps_of(Nesterov, b, lambda t, x: delta) for b in self.betas]
-        yield close("Nesterov: the heavy ball's next step", np.array(ahead)[:, :-1], wanted[:, 1:])
+        rules = torch.optim.SGD, Nesterov
+        theirs, ahead = np.array([[self.steps_of(rule, b, lambda t, x: delta) for b in self.betas] for rule in rules])
+        yield close("steps of torch's SGD with momentum", theirs, wanted)
+        yield close("Nesterov: the heavy ball's next step", ahead[:, :-1], wanted[:, 1:])
         b = self.betas[-1]
         self.plain = follow(lambda p: GradientDescent(p, lr=eta / (1 - b)), lambda t, x: delta, np.zeros(3), self.steps)
         lag = eta * delta * b * (1 - b**self.steps) / (1 - b) ** 2
-        name = f"β = {b}: distance behind gradient descent of rate η/(1 - β)"
-        yield close(name, self.found[b].sum(0) - self.plain[-1], lag, 1e-9)
+        yield close(f"β = {b}: distance behind gradient descent of rate η/(1 - β)", self.found[b].sum(0) - self.plain[-1], lag, 1e-9)
 
     def control(self, rng: Generator) -> Checks:
         b, t = self.betas[len(self.betas) // 2], np.arange(self.steps)

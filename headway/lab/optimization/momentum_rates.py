@@ -1,6 +1,4 @@
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, headline, np, param, published, slope
 from headway.lab.tools.convex_losses import bent, chain
 from headway.lab.tools.growing_momentum import GrowingMomentum, tuned
 from headway.lab.tools.quadratics import descend, quadratic
@@ -13,19 +11,15 @@ CIRCLE = (-1.8024, 0.6465, 2.1159)  # of the heavy ball, from 3.3 on
 class MomentumRates(Experiment):
     """Momentum needs √κ steps where gradient descent needs κ, the condition number.
 
-    For a quadratic with eigenvalues from μ to L, κ = L/μ and ρ = (√κ-1)/(√κ+1), the gap after t steps is at most gap_0
-    times
+    For a quadratic with eigenvalues from μ to L, κ = L/μ and ρ = (√κ-1)/(√κ+1), the gap after t steps is at most gap_0 times
 
-        descent, η = 1/L:  (1 - 1/κ)^{2t},              descent, η = 2/(L+μ):  ((κ-1)/(κ+1))^{2t},
-        heavy ball, η = 4/(√L+√μ)², β = ρ²:  (2t+1)² ρ^{2t},
-        Nesterov, η = 1/L, β = ρ:  (1 - 1/√κ)^t (1 + ½μ‖θ^0 - θ*‖²/gap_0),
+        descent, η = 1/L:  (1 - 1/κ)^{2t},              heavy ball, η = 4/(√L+√μ)², β = ρ²:  (2t+1)² ρ^{2t},
+        descent, η = 2/(L+μ):  ((κ-1)/(κ+1))^{2t},      Nesterov, η = 1/L, β = ρ:  (1 - 1/√κ)^t (1 + ½μ‖θ^0 - θ*‖²/gap_0),
 
-    because with this β every mode of the heavy ball shrinks by ρ. For μ = 0, β_t = (t-1)/(t+2) gives gap <= 2L‖θ^0 -
-    θ*‖²/(t+1)², and no method that moves along gradients has a better order. Beyond quadratics the heavy ball need not
-    converge: it can run in a circle.
+    because with this β every mode of the heavy ball shrinks by ρ. For μ = 0, β_t = (t-1)/(t+2) gives gap <= 2L‖θ^0 - θ*‖²/(t+1)², and no
+    method that moves along gradients has a better order. Beyond quadratics the heavy ball need not converge: it can run in a circle.
 
-    Notes: C. Source: Polyak 1964; Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Lessard, Recht and Packard
-    2016, https://arxiv.org/abs/1408.3595
+    Notes: C. Source: Polyak 1964; Nesterov 2004, https://doi.org/10.1007/978-1-4419-8853-9; Lessard et al. 2016, https://arxiv.org/abs/1408.3595
     Assumes: μ and L are known; for the heavy ball h is quadratic.
     Also: acceleration; Nesterov's rate; condition number and momentum.
     """
@@ -62,11 +56,11 @@ class MomentumRates(Experiment):
         path = tuned(Nesterov, quadratic(np.geomspace(1 / k, 1, self.modes)), 1 / k, np.ones(self.modes), 50)
         theta, beta = path.points - path.gradients, (q - 1) / (q + 1)  # L = 1: θ_{t+1} = y_t - ∇h(y_t)
         yield close("Nesterov: y_t = θ_t + β(θ_t - θ_{t-1})", path.points[2:], theta[1:-1] + beta * np.diff(theta, axis=0)[:-1])
+        every = {n: {k: runs[n][0] for k, runs in self.found.items()} for n in names}
         if 100 in self.kappas:
-            factor = (self.found[100]["heavy ball"][0][200] / self.found[100]["heavy ball"][0][100]) ** 0.01
+            factor = (every["heavy ball"][100][200] / every["heavy ball"][100][100]) ** 0.01
             yield published("heavy ball, κ = 100: factor of a late step, ρ² = 0.669", factor, 0.676, 0.005)
-        every = {n: [self.found[k][n][0] for k in self.kappas] for n in names}
-        self.needed = {n: [int(np.argmax(gap <= 1e-6 * gap[0])) for gap in gaps] for n, gaps in every.items()}
+        self.needed = {n: [int(np.argmax(gap <= 1e-6 * gap[0])) for gap in gaps.values()] for n, gaps in every.items()}
         for name, order in {"descent, 1/L": 1.0, "heavy ball": 0.5, "Nesterov": 0.5}.items():
             yield slope(f"{name}: steps to a gap of 1e-6, in κ", self.kappas, self.needed[name], order, 0.1)
         d, (h, least) = self.links, chain(self.links)
@@ -82,8 +76,8 @@ class MomentumRates(Experiment):
         yield because("h is not quadratic", at_most("heavy ball: gap / gap_0", gap[300] / gap[0], 601**2 * (4 / 9) ** 300))
         k, values = self.kappas[-1], np.geomspace(1 / self.kappas[-1], 1, self.modes)
         gap = tuned(Nesterov, quadratic(values), 16 / k, values**-0.5, int(20 * k**0.5)).values
-        row = at_most("Nesterov: gap / gap_0", gap[-1] / gap[0], 17 * (1 - 4 * k**-0.5) ** (gap.size - 1))
-        yield because("μ is taken 16 times too large", row)
+        most = 17 * (1 - 4 * k**-0.5) ** (gap.size - 1)
+        yield because("μ is taken 16 times too large", at_most("Nesterov: gap / gap_0", gap[-1] / gap[0], most))
 
     def plots(self) -> list[Panel]:
         k = self.kappas[len(self.kappas) // 2]

@@ -1,17 +1,13 @@
 import copy
 from itertools import permutations, product
-from typing import Literal
 
 import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, math, np, param, printed
 from headway.lab.tools.flat_network import gradient, moved, scores
-from headway.lab.tools.layers import applied, drawn
-from headway.lab.tools.training import seeded
-from headway.models.shallow import Config, Shallow
+from headway.lab.tools.layers import applied, drawn, shallow_net
 
 
 class NetSymmetries(Experiment):
@@ -33,16 +29,12 @@ class NetSymmetries(Experiment):
     inputs = param(2, "input variables", least=1, most=10)
     points = param(40, "inputs at which two nets are compared", least=5, most=1000)
 
-    def net(self, activation: Literal["tanh", "relu"], rng: Generator) -> Shallow:
-        with seeded(rng):
-            return drawn(Shallow(Config(width=self.units, activation=activation, dropout=0.0), self.inputs, 2), rng)
-
     def measure(self, rng: Generator) -> Checks:
         self.x, m = rng.normal(size=(self.points, self.inputs)) * 2, self.units
         turns = [np.eye(m)[list(order)] for order in permutations(range(m))]
         signed = [np.diag(s) @ S for S in turns for s in product((1.0, -1.0), repeat=m)]
         scaled = [S @ np.diag(10 ** rng.uniform(-1, 1, m)) for S in turns]
-        self.nets = {"tanh": self.net("tanh", rng), "relu": self.net("relu", rng)}
+        self.nets = {name: shallow_net(self.inputs, 2, m, name, rng) for name in ("tanh", "relu")}
         copies = [moved(self.nets["tanh"], S) for S in signed]
         self.theta = np.stack([parameters_to_vector(c.parameters()).detach().numpy() for c in copies])
         yield equal("tanh: different parameters, m! 2^m", len(np.unique(self.theta, axis=0)), math.factorial(m) * 2**m)
@@ -61,10 +53,8 @@ class NetSymmetries(Experiment):
         x, m, odd, bent = self.x, self.units, self.nets["tanh"], self.nets["relu"]
         flip = np.diag([-1.0] * m)
         yield because("ReLU is not odd", close("relu: all signs changed", scores(moved(bent, flip), x), scores(bent, x)))
-        check = close("tanh: all units doubled", scores(moved(odd, 2 * np.eye(m)), x), scores(odd, x))
-        yield because("tanh is not homogeneous", check)
-        merge = np.eye(m)
-        merge[0, 1], merge[1, 1] = 1.0, 0.0  # each column has the sum 1, the second row has none
+        yield because("tanh is not homogeneous", close("tanh: all units doubled", scores(moved(odd, 2 * np.eye(m)), x), scores(odd, x)))
+        merge = np.eye(m)[[0, 0, *range(2, m)]].T  # each column has the sum 1, the second row has none
         yield printed(close("entries with column sums 1", scores(moved(odd, merge), x), scores(odd, x)), "C8")
 
     def plots(self) -> list[Panel]:
@@ -76,5 +66,4 @@ class NetSymmetries(Experiment):
 
         curves = [[away((1 - s) * self.theta[0] + s * end) for end in self.theta[1:]] for s in t]
         title = f"From a net to its {len(self.theta) - 1} copies: equal at both ends, not between"
-        panel = Panel(title, "way from the net to a copy", "mean squared difference of f")
-        return [panel.custom(lambda axes: axes.plot(t, curves, color=style.SOFT, linewidth=0.7, alpha=0.6))]
+        return [Panel(title, "way from the net to a copy", "mean squared difference of f").thin(t, np.transpose(curves))]

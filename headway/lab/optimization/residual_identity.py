@@ -3,9 +3,7 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_least, at_most, because, close, equal, headline, np, param
 from headway.lab.tools.layers import applied
 from headway.lab.tools.layers64 import built, jacobian, tensor
 from headway.layers.activations import ACTIVATIONS
@@ -81,5 +79,5 @@ class ResidualIdentity(Experiment):
         panel = Panel("Beside the identity gradients live, without it they vanish", "layers ℓ", "singular values", "y")
         values, e = self.values["tanh"], self.epsilon
         panel.bound(self.layers, (1 + e) ** self.layers, "(1 + ε)^ℓ").bound(self.layers, (1 - e) ** self.layers, "(1 - ε)^ℓ")
-        panel.band(self.layers, values[:, -1], values[:, 0], "residual layers, least to largest")
+        panel.curve(self.layers, {"residual: largest": values[:, 0], "residual: least": values[:, -1]})
         return [panel.control(self.layers, self.plain["tanh"]).note(5, 1e-5, "plain layers").limits(y=(1e-6, 1e3))]

@@ -1,7 +1,10 @@
+from functools import partial
 from itertools import combinations, product
 
 from headway.data.number_batches import NumberBatches
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, mean_is, np, param
+
+covariance = partial(np.cov, rowvar=False, bias=True)
 
 
 def problem(n: int, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -13,10 +16,6 @@ def problem(n: int, d: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, np.
 def gradients(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Of ½(<w, x_i> - y_i)² for each example, in rows."""
     return (x @ w - y)[:, None] * x
-
-
-def covariance(rows: np.ndarray) -> np.ndarray:
-    return np.cov(rows.T, bias=True)
 
 
 class SGDVariance(Experiment):
@@ -34,13 +33,10 @@ class SGDVariance(Experiment):
     Also: variance of the mini-batch gradient; unbiased stochastic gradient.
     """
 
-    n = param(8, "N, examples of the problem whose batches are enumerated", least=4, most=10, small=6)
+    n = param(8, "N, examples of the problem whose batches are enumerated", least=5, most=10, small=6)
     b = param(3, "B, examples of a batch there", least=2, most=4)
-    large = param(1000, "N of the problem whose batches are drawn, each one half of it", least=100, most=10_000, small=300)
+    half = param(500, "B of a larger problem of 2B examples, whose batches are drawn", least=50, most=5000, small=150)
     epochs = param(400, "epochs, one batch of each", least=100, most=5000, small=200)
-
-    def conditions(self) -> list[tuple[bool, str]]:
-        return [(self.large % 2 == 0, "`large` must be even"), (self.b < self.n, "`b` must be less than `n`")]
 
     def measure(self, rng: Generator) -> Checks:
         n, g = self.n, gradients(*problem(self.n, 3, rng))
@@ -55,28 +51,27 @@ class SGDVariance(Experiment):
         self.shares = [np.trace(rows, axis1=1, axis2=2) / np.trace(sigma) for rows in found]
 
     def sample(self, rng: Generator) -> Checks:
-        x, y, w = problem(self.large, 4, rng)
-        g, b = gradients(x, y, w), self.large // 2
+        b, n = self.half, 2 * self.half
+        x, y, w = problem(n, 4, rng)
+        g = gradients(x, y, w)
         batches = NumberBatches([x], y[:, None], rows=b, seed=int(rng.integers(2**31)))
         rows = [batches[epoch * len(batches)] for epoch in range(self.epochs)]
-        pairs = [(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy()) for d in rows]
-        gaps = np.array([gradients(*pair, w).mean(axis=0) for pair in pairs]) - g.mean(axis=0)
-        self.spread, name, self.squares = np.trace(covariance(g)) / b, "this project's batches", np.sum(gaps**2, axis=1)
-        yield mean_is(f"{name}: mean of g_B - g, a component", gaps[:, 0], 0.0)
-        wanted = self.spread * (self.large - b) / (self.large - 1)
-        yield mean_is(f"{name}: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
-        gaps = g[rng.integers(self.large, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
+        found = [gradients(d.inputs[0].double().numpy(), d.labels[:, 0].double().numpy(), w).mean(axis=0) for d in rows]
+        gaps = np.array(found) - g.mean(axis=0)
+        self.spread, self.squares = np.trace(covariance(g)) / b, np.sum(gaps**2, axis=1)
+        yield mean_is("this project's batches: mean of g_B - g, a component", gaps[:, 0], 0.0)
+        wanted = self.spread * (n - b) / (n - 1)
+        yield mean_is("this project's batches: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
+        gaps = g[rng.integers(n, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
         yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), self.spread)
 
     def control(self, rng: Generator) -> Checks:
         x, y, w = problem(self.n, 3, rng)
         g = gradients(x, y, w)[np.argsort(y)]
         runs = np.array([g[i : i + self.b].mean(axis=0) for i in range(self.n - self.b + 1)])
-        check = close("mean of all batches", runs.mean(axis=0), g.mean(axis=0))
-        yield because("batches are neighbours after sorting by label", check)
-        copies = g[np.repeat(np.arange(self.n)[:, None], self.b, axis=1)].mean(axis=1)
-        check = close("covariance, Σ/B", covariance(copies), covariance(g) / self.b)
-        yield because("a batch is B copies of one example", check)
+        yield because("batches are neighbours after sorting by label", close("mean of all batches", runs.mean(axis=0), g.mean(axis=0)))
+        copies = g[:, None].repeat(self.b, axis=1).mean(axis=1)
+        yield because("a batch is B copies of one example", close("covariance, Σ/B", covariance(copies), covariance(g) / self.b))
 
     def resolution(self, rng: Generator) -> Checks:
         yield mean_is("this project's batches: E |g_B - g|², tr Σ/B as with replacement", self.squares, self.spread)

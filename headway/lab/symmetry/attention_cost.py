@@ -62,27 +62,25 @@ class AttentionCost(Experiment):
         yield equal("a generated token, cached: 4d² + 2nd", self.step, 4 * d**2 + 2 * n * d)
         self.token = self.step[:, 0] - 4 * self.widths[0] ** 2
         yield slope("cost of a token between positions, in n", self.lengths, self.token, 1, 1e-9)
-        small = min(64, *self.lengths)
-        d0, total = self.widths[0], self.generate(small, self.widths[0], small)
-        yield equal(f"{small} tokens generated: 4nd² + n(n + 1)d", total, 4 * small * d0**2 + small * (small + 1) * d0)
+        m, w = min(64, *self.lengths), self.widths[0]
+        yield equal(f"{m} tokens generated: 4nd² + n(n + 1)d", self.generate(m, w, m), 4 * m * w**2 + m * (m + 1) * w)
 
     def control(self, rng: Generator) -> Checks:
-        check = slope("cost of a token between positions, in n", self.lengths, self.core[:, 0], 1, 0.15)
-        yield because("nothing is cached: the prefix is read again for each token", check)
+        again = slope("cost of a token between positions, in n", self.lengths, self.core[:, 0], 1, 0.15)
+        yield because("nothing is cached: the prefix is read again for each token", again)
         with torch.device("meta"):
             d, layer = self.widths[0], LinearAttention(self.widths[0], HEADS)
             few = [multiply_adds(layer, (1, n, d)) - 4 * n * d**2 for n in self.lengths]
-        check = slope("linear attention between positions, in n", self.lengths, few, 2, 0.15)
-        yield because("no weights of pairs are written out", check)
+        yield because("no weights of pairs are written out", slope("linear attention between positions, in n", self.lengths, few, 2, 0.15))
         yield printed(slope("cost of a generated token grows like n²", self.lengths, self.token, 2, 0.15), "C24")
 
     def plots(self) -> list[Panel]:
         left = Panel("Attention is cheaper below the line, for n < d", "log₂ d", "log₂ n")
         x, y = np.log2(self.widths), np.log2(self.lengths)
-        mesh = np.log2(self.core / self.recurrent)
-        left.image(mesh, (x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5), "RdBu_r", "log₂ (attention / recurrence)", (-5, 5))
-        low, high = max(x[0], y[0]) - 0.5, min(x[-1], y[-1]) + 0.5
-        left.target([low, high], [low, high])
+        edges = (x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5)
+        left.image(np.log2(self.core / self.recurrent), edges, "RdBu_r", "log₂ (attention / recurrence)", (-5, 5))
+        ends = [max(edges[0], edges[2]), min(edges[1], edges[3])]
+        left.target(ends, ends)
         right = Panel("With a cache a token costs O(n)", "positions n", "multiply-adds", log="xy")
         right.series(self.lengths, self.token, "a token, cached").control(self.lengths, self.core[:, 0], "a token, nothing cached")
         return [left, right.series(self.lengths, self.recurrent[:, 0] / np.array(self.lengths), "a step of a recurrence")]

@@ -1,5 +1,4 @@
 import dataclasses
-from collections.abc import Callable
 from itertools import permutations
 
 import torch
@@ -8,7 +7,7 @@ from torch import Tensor, nn
 
 from headway.lab.checks import Check
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param, printed
-from headway.lab.tools.layers import applied, drawn
+from headway.lab.tools.layers import Net, applied, drawn
 from headway.lab.tools.programs import hull_point
 from headway.layers.attention.cross import Cross
 from headway.layers.attention.multihead import Multihead
@@ -19,8 +18,6 @@ from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.positions.rotary import Rotary
 from headway.layers.positions.sinusoidal import Sinusoidal
-
-Net = Callable[[Tensor], Tensor]
 
 
 class AttentionPermutation(Experiment):
@@ -38,16 +35,14 @@ class AttentionPermutation(Experiment):
 
     tokens = param(5, "all of whose orders are tried", least=3, most=6, small=4)
     width = param(4, "of each of two heads", least=2, most=32)
-    errors: dict[str, float]
 
     def moved(self, net: Net) -> tuple[np.ndarray, np.ndarray]:
         """F(P X) and P F(X) for every P."""
         return applied(net, self.x[0, self.orders]), applied(net, self.x)[0, self.orders]
 
     def compare(self, name: str, net: Net, tolerance: float = 1e-10) -> Check:
-        there, back = self.moved(net)
-        self.errors[name] = float(np.abs(there - back).max())
-        return close(f"{name}: F(P X) = P F(X)", there, back, tolerance)
+        self.pairs[name] = self.moved(net)
+        return close(f"{name}: F(P X) = P F(X)", *self.pairs[name], tolerance)
 
     def look(self, x: Tensor, y: Tensor, shift: int = 0) -> Tensor:
         """Cross-attention of x to y, whose keys may stand elsewhere than their values."""
@@ -56,14 +51,12 @@ class AttentionPermutation(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         n, d = self.tokens, 2 * self.width
-        self.orders = np.array(list(permutations(range(n))))
-        self.x = rng.normal(size=(1, n, d))
-        self.plain, self.errors = drawn(Multihead(d, 2), rng), {}
+        self.orders, self.x = np.array(list(permutations(range(n)))), rng.normal(size=(1, n, d))
+        self.plain, self.pairs = drawn(Multihead(d, 2), rng), dict[str, tuple[np.ndarray, np.ndarray]]()
         blocks = [Block(d, Multihead(d, 2), Feedforward(d, 2 * d), made, 0.0) for made in (PreNorm, PostNorm)]
         self.blocks = drawn(nn.Sequential(*blocks), rng)
         yield headline(self.compare("attention", self.plain))
-        yield self.compare("pre-norm block", self.blocks[0])
-        yield self.compare("post-norm block", self.blocks[1])
+        yield from (self.compare(f"{name}-norm block", block) for name, block in zip(("pre", "post"), self.blocks, strict=True))
         yield close("two blocks and a mean: invariant", *(y.mean(1) for y in self.moved(self.blocks)))
         self.cross, self.memory = drawn(Cross(d, 2), rng), rng.normal(size=(1, n, d))
         seen = applied(self.look, np.repeat(self.x, len(self.orders), 0), self.memory[0, self.orders])
@@ -77,11 +70,9 @@ class AttentionPermutation(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         d, places = 2 * self.width, Sinusoidal(2 * self.width).double()(self.tokens)
-        turning, causal = (drawn(net, rng) for net in (Multihead(d, 2, position=Rotary), Multihead(d, 2, mask=Causal())))
-        added: Net = lambda x: self.plain(x + places)  # noqa: E731
-        yield because("positions are added", self.compare("sinusoidal", added, 1e-3))
-        yield because("queries and keys turn with their place", self.compare("rotary", turning, 1e-3))
-        yield because("the mask follows the order", self.compare("causal", causal, 1e-3))
+        yield because("positions are added", self.compare("sinusoidal", lambda x: self.plain(x + places), 1e-3))
+        yield because("queries and keys turn with their place", self.compare("rotary", drawn(Multihead(d, 2, position=Rotary), rng), 1e-3))
+        yield because("the mask follows the order", self.compare("causal", drawn(Multihead(d, 2, mask=Causal()), rng), 1e-3))
         wrong, right = (applied(lambda x, y, k=k: self.look(x, y, k), self.x, self.memory) for k in (1, 0))
         yield because("values stay where they are", close("cross-attention: keys permuted", wrong, right, 1e-3))
         whole = {"attention": ("A13", self.plain), "one block": ("C21", self.blocks[0]), "two blocks": ("D6", self.blocks)}
@@ -93,10 +84,10 @@ class AttentionPermutation(Experiment):
         yield printed(close("W_O H: permuted as the inputs", *self.moved(lambda x: mixing @ self.plain(x)), 1e-3), "B10")
 
     def plots(self) -> list[Panel]:
-        names = list(self.errors)
         left = Panel("Only what knows the order breaks it", "largest |F(P X) - P F(X)|", "layer", log="x")
-        left.points([max(self.errors[k], 1e-17) for k in names], range(len(names)), size=50).ticks(y=dict(enumerate(names)))
+        left.points([max(np.abs(a - b).max(), 1e-17) for a, b in self.pairs.values()], range(len(self.pairs)), size=50)
+        left.ticks(y=dict(enumerate(self.pairs)))
         hull = self.values[ConvexHull(self.values).vertices]
-        right = Panel("Outputs lie in the hull of the values", "first entry", "second entry")
-        right.bound(*np.vstack([hull, hull[:1]]).T).points(self.values[:, 0], self.values[:, 1], "values", size=40)
-        return [left, right.points(self.out[:, 0], self.out[:, 1], "outputs", size=40)]
+        right = Panel("Outputs lie in the hull of the values", "first entry", "second entry").bound(*np.vstack([hull, hull[:1]]).T)
+        (x, y), (u, v) = self.values.T, self.out.T
+        return [left, right.points(x, y, "values", size=40).points(u, v, "outputs", size=40)]

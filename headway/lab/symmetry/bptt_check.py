@@ -15,9 +15,7 @@ class BPTTCheck(Experiment):
 
     ∂⁺ is the immediate partial derivative: z_{t-1} counts as a constant. Truncated to a window of w steps, what is left out is at most
 
-        Σ_t |∂L_t/∂z_t| Σ_{s <= t-w} σ₁(U)^(t-s) |z_{s-1}|,
-
-    which decays with w where σ₁(U) < 1.
+        Σ_t |∂L_t/∂z_t| Σ_{s <= t-w} σ₁(U)^(t-s) |z_{s-1}|,        which decays with w where σ₁(U) < 1.
 
     Notes: C, D. Source: Werbos 1990, https://doi.org/10.1109/5.58337
     Assumes: partial derivatives are immediate; the window covers the memory, σ₁(U) < 1.
@@ -43,8 +41,7 @@ class BPTTCheck(Experiment):
         self.cell = cell = built(lambda: Elman(m, m), rng)
         U = cell.hidden.weight.numpy()
         U *= self.sigma / np.linalg.norm(U, 2)
-        cell.requires_grad_(True)
-        loss = ((cell(self.x[None])[0] - self.y) ** 2).sum() / 2
+        loss = ((cell.requires_grad_(True)(self.x[None])[0] - self.y) ** 2).sum() / 2
         self.grad = torch.autograd.grad(loss, cell.hidden.weight)[0].numpy()
         z = np.concatenate([np.zeros((1, m)), cell(self.x[None])[0].detach().numpy()])
         error = z[1:] - self.y.numpy()
@@ -83,14 +80,11 @@ class BPTTCheck(Experiment):
         total = torch.autograd.grad(pulled, self.cell.hidden.weight)[0].numpy()
         why = "total derivatives ∂z_t/∂U take the place of immediate ones and count paths more than once"
         yield because(why, close("Σ_t (∂L/∂z_t)(∂z_t/∂U) = ∂L/∂U", total, self.grad, 1e-6))
-        with torch.no_grad():
-            self.cell.hidden.weight.copy_(torch.linalg.qr(normal(rng, self.m, self.m))[0] * 1.1)
-            for bias in (self.cell.input.bias, self.cell.hidden.bias):
-                bias.zero_()
+        self.cell.hidden.weight.data = torch.linalg.qr(normal(rng, self.m, self.m))[0] * 1.1
+        self.cell.input.bias.data = -self.cell.hidden.bias.data  # b = 0
         self.x *= 0.02  # tanh is almost linear there, and nothing is forgotten
-        whole = self.truncated(self.cell, self.steps)
-        missed = [np.linalg.norm(self.truncated(self.cell, int(w)) - whole) for w in self.windows]
-        self.open, w = np.array(missed) / np.linalg.norm(whole), int(self.windows[5])
+        whole, w = self.truncated(self.cell, self.steps), int(self.windows[5])
+        self.open = [np.linalg.norm(self.truncated(self.cell, int(w)) - whole) / np.linalg.norm(whole) for w in self.windows]
         yield because("σ₁(U) = 1.1", at_most(f"relative gradient missed by a window of {w}", self.open[5], self.sigma**w))
 
     def plots(self) -> list[Panel]:

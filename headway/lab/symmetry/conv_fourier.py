@@ -17,11 +17,9 @@ class ConvFourier(Experiment):
         F(h ∗ f) = F(h) F(f),      F(h ⋆ f) = conj(F(h)) F(f),      (F f)_k = Σ_t f_t e^{-2πikt/n}
 
     Each wave e^{2πikt/n} is only multiplied by a number when it is convolved. With zeros up to n + m - 1 values nothing goes round the
-    circle, and the product gives the linear convolution, at a cost of n log n instead of n m. A Gaussian filter has a Gaussian transform:
-    it takes away the high frequencies.
+    circle, and the product gives the linear convolution, for n log n instead of n m. A Gaussian filter has a Gaussian transform.
 
-    Notes: C, D. Source: Cooley and Tukey 1965, An algorithm for the machine calculation of complex Fourier series,
-    https://doi.org/10.1090/S0025-5718-1965-0178586-1
+    Notes: C, D. Source: Cooley and Tukey 1965, https://doi.org/10.1090/S0025-5718-1965-0178586-1
     Assumes: the signal is periodic, or padded with zeros to n + m - 1 values; convolution turns the filter around, correlation does not.
     Deviates: multiplications are counted, not timed, so that the figure is the same on every machine.
     Also: convolution theorem; Fourier transform of a convolution.
@@ -31,7 +29,6 @@ class ConvFourier(Experiment):
     m = param(9, "taps of the filter", least=2, most=64)
     width = param(2.0, "standard deviation s of the Gaussian filter, in positions", least=0.3, most=20.0)
     power = param(12, "log2 of the longest transform that is counted", least=8, most=14, small=8)
-
 
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m
@@ -65,8 +62,7 @@ class ConvFourier(Experiment):
     def control(self, rng: Generator) -> Checks:
         short = ifft(fft(self.h, self.n) * fft(self.f)).real
         yield because("too few zeros: the end goes round", close("h ∗ f from n values", short, np.convolve(self.h, self.f)[: self.n]))
-        wrong = np.abs(fft(self.slid) - fft(self.h, self.n) * fft(self.f))
-        yield printed(close("F(h ⋆ f) = F(h) F(f)", wrong, 0, 1e-3), "D5")
+        yield printed(close("F(h ⋆ f) = F(h) F(f)", np.abs(fft(self.slid) - fft(self.h, self.n) * fft(self.f)), 0, 1e-3), "D5")
 
     def plots(self) -> list[Panel]:
         half = np.arange(self.n // 2 + 1)

@@ -2,14 +2,10 @@ import torch
 from torch import nn
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, equal, headline, np, param
-from headway.lab.tools.layers import applied, drawn
+from headway.lab.tools.layers import applied, drawn, size
 from headway.layers.convolutions.boundaries import Circular, Same
 from headway.layers.convolutions.convolution_2d import Convolution2d
 from headway.layers.convolutions.local import Local, dense, unshared
-
-
-def size(module: nn.Module) -> int:
-    return sum(p.numel() for p in module.parameters())
 
 
 class ConvParams(Experiment):
@@ -17,8 +13,7 @@ class ConvParams(Experiment):
 
         convolution: k² c d + d,      locally connected: HW (k² c d + d),      fully connected: (HWc)(HWd) + HWd
 
-    The three are one family: copy the filter to every place, then write zeros where it does not reach, and nothing changes. The
-    gradient of the shared filter is the sum of those of its copies.
+    Copy the filter to every place, then write zeros where it does not reach: nothing changes. Gradients of the copies add up to its own.
 
     Notes: C, D. Source: LeCun, Bottou, Bengio, Haffner 1998, section II.A, https://doi.org/10.1109/5.726791
     Assumes: zeros at the ends, so that outputs are as many as pixels; one filter for all places.

@@ -3,9 +3,7 @@ from itertools import product
 
 from scipy.special import ndtr
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, share_is, slope
 from headway.lab.tools.layers import convolved
 
 DIE, COIN = np.ones(6, dtype=int), np.array([9, 1])  # how many of 6 (of 10) equal cases have the value 0, 1, ...
@@ -49,11 +47,9 @@ class ConvProbability(Experiment):
         yield equal("two dice: 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1 of 36", total(DIE, 2), [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1])
         rolls = np.array([sum(roll) for roll in product(range(6), repeat=4)])
         yield equal("four dice, all 1296 rolls", total(DIE, 4), np.bincount(rolls))
-        cells = 500  # of a uniform density; the sum at 0, 1/500, ... is then exact
-        tent = total(np.ones(cells), 2) / cells
-        yield close("uniform + uniform is a tent", tent, 1 - np.abs(np.arange(1, 2 * cells) / cells - 1))
-        n = np.array(self.sums)
-        laws = {"dice": DIE / 6, "rare coin": COIN / 10}
+        tent = total(np.ones(500), 2) / 500  # 500 cells of a uniform density: the sum at 0, 1/500, ... is exact
+        yield close("uniform + uniform is a tent", tent, 1 - np.abs(np.arange(1, 1000) / 500 - 1))
+        n, laws = np.array(self.sums), {"dice": DIE / 6, "rare coin": COIN / 10}
         self.found = {name: np.array([distance(total(p, int(k))) for k in n]) for name, p in laws.items()}
         self.bounds = {name: berry_esseen(p, n) for name, p in laws.items()}
         yield headline(at_most("distance from the Gaussian", self.found, self.bounds))
@@ -65,20 +61,17 @@ class ConvProbability(Experiment):
             yield share_is(f"eight dice: P({value + 8})", int(np.sum(rolls == value)), self.draws, total(DIE / 6, 8)[value])
 
     def control(self, rng: Generator) -> Checks:
-        double = np.bincount(2 * np.arange(6), minlength=11) * 6  # of 36 cases
+        n, double = max(256, *self.sums), np.bincount(2 * np.arange(6)) * 6  # of 36 cases
         yield because("V = U", equal("the same die twice", double, total(DIE, 2)))
-        n = max(256, *self.sums)
         alike = distance(np.bincount(n * np.arange(6)) / 6)
         yield because("all are equal, not independent", at_most(f"{n} times the same die", alike, berry_esseen(DIE / 6, np.array(n))))
 
     def plots(self) -> list[Panel]:
-        left = Panel("Sums of n dice become a bell", "value, standardised", "probability × deviation")
-        x = np.linspace(-3.5, 3.5, 200)
+        left, x = Panel("Sums of n dice become a bell", "value, standardised", "probability × deviation"), np.linspace(-3.5, 3.5, 200)
         left.target(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), "Gaussian")
         for n in (1, 2, 4, 8):
             p, sd = total(DIE / 6, n), np.sqrt(n * 35 / 12)
             z = (np.arange(len(p)) - 2.5 * n) / sd
             left.series(z[np.abs(z) < 3.5], (p * sd)[np.abs(z) < 3.5], f"n = {n}")
         right = Panel("The distance falls like 1/√n", "numbers n", "sup |F - Φ|", log="xy").series(self.sums, self.found)
-        right.bound(self.sums, self.bounds["dice"], "bound, dice")
-        return [left, right.bound(self.sums, self.bounds["rare coin"], "bound, coin")]
+        return [left, right.bound(self.sums, self.bounds["dice"], "bound, dice").bound(self.sums, self.bounds["rare coin"], "bound, coin")]

@@ -41,8 +41,7 @@ class ConvShift(Experiment):
         moved, there = (np.concatenate([np.roll(z, (i, j), (2, 3)) for i in range(9) for j in range(8)])
                         for z in (picture, applied(layer, picture)))  # fmt: skip
         yield close("pictures on a torus, all shifts", applied(layer, moved), there, 1e-12)
-        endless = errors(self.stack(Full(), rng, bias=0), np.pad(self.f, ((n, n), (0, 0))), few)
-        yield close("zeros for ever, no bias", endless, 0, 1e-12)
+        yield close("zeros for ever, no bias", errors(self.stack(Full(), rng, bias=0), np.pad(self.f, ((n, n), (0, 0))), few), 0, 1e-12)
         spot = np.where(np.abs(np.arange(n) - n / 2)[:, None] < n / 8, self.f, 0)
         self.ends = errors(self.stack(Same(), rng), spot, few)
         reach = (self.depth - 1) * (self.kernel // 2) + self.shift  # of the zeros beyond the ends, on either side of the equation
@@ -54,8 +53,7 @@ class ConvShift(Experiment):
     def control(self, rng: Generator) -> Checks:
         yield because("zeros stand beyond the ends", close("zeros at the ends: everywhere", self.ends, 0, 1e-3))
         yield because("the stride does not divide the shift", close("stride 2: odd shifts", self.odd, 0, 1e-3))
-        back = errors(self.circle, self.f, np.array([3]), -1)
-        yield printed(close("f(t + δ) ∗ h = (f ∗ h)(t - δ)", back, 0, 1e-3), "C14")
+        yield printed(close("f(t + δ) ∗ h = (f ∗ h)(t - δ)", errors(self.circle, self.f, np.array([3]), -1), 0, 1e-3), "C14")
 
     def plots(self) -> list[Panel]:
         extent = (0.0, float(self.n), -self.shift - 0.5, self.shift + 0.5)

@@ -17,8 +17,7 @@ def matrix(w: np.ndarray, n: int, boundary: Boundary) -> np.ndarray:
 
 def spread(T: np.ndarray) -> np.ndarray:
     """Largest minus smallest entry of every diagonal, those that go round the edge joined."""
-    n = len(T)
-    return np.ptp(np.array([[T[i, (i + k) % n] for i in range(n)] for k in range(n)]), axis=1)
+    return np.ptp([np.roll(row, -i) for i, row in enumerate(T)], axis=0)
 
 
 class ConvToeplitz(Experiment):
@@ -44,11 +43,9 @@ class ConvToeplitz(Experiment):
         yield headline(close("H f is the sum f ∗ h", self.H @ f, np.convolve(f, self.w)))
         column, row = np.r_[self.w, np.zeros(n - 1)], np.r_[self.w[0], np.zeros(n - 1)]
         yield equal("H is scipy's Toeplitz matrix", self.H, reference(column, row))
-        basis = matrix(np.eye(m), n, Full()).reshape(m, -1)
-        yield equal("free numbers of H", int(np.linalg.matrix_rank(basis)), m)
-        w = np.array([2.0, 3.0, 5.0])
+        yield equal("free numbers of H", int(np.linalg.matrix_rank(matrix(np.eye(m), n, Full()).reshape(m, -1))), m)
         rows = [[2, 3, 5, 0, 0], [0, 2, 3, 5, 0], [0, 0, 2, 3, 5], [5, 0, 0, 2, 3], [3, 5, 0, 0, 2]]
-        yield equal("the 5 × 5 matrix of w = (2, 3, 5) in the notes", matrix(w, 5, Circular()), np.array(rows))
+        yield equal("the 5 × 5 matrix of w = (2, 3, 5) in the notes", matrix(np.array([2.0, 3, 5]), 5, Circular()), np.array(rows))
         self.circle, waves = matrix(self.w, n, Circular()), np.fft.fft(self.w, n).conj()
         yield equal("on a circle: scipy's circulant", self.circle, circulant(np.r_[self.w, np.zeros(n - m)]).T)
         distance = np.abs(np.linalg.eigvals(self.circle)[:, None] - waves)
@@ -64,14 +61,14 @@ class ConvToeplitz(Experiment):
         yield close("pictures: blocks of Toeplitz matrices", T @ picture.ravel(), applied(flat, picture).ravel())
 
     def control(self, rng: Generator) -> Checks:
-        self.local = dense(drawn(Local(1, 1, (1, self.n), 1, Full()), rng)).weight.detach().numpy()
-        yield because("each place has a filter of its own", close("a locally connected layer: diagonals", spread(self.local), 0, 1e-3))
-        self.same, F = matrix(self.w, self.n, Same()), np.fft.fft(np.eye(self.n))
-        waves = np.linalg.inv(F) @ self.same @ F
+        local = dense(drawn(Local(1, 1, (1, self.n), 1, Full()), rng)).weight.detach().numpy()
+        yield because("each place has a filter of its own", close("a locally connected layer: diagonals", spread(local), 0, 1e-3))
+        self.same = matrix(self.w, self.n, Same())
+        waves = np.fft.ifft(np.fft.fft(self.same, axis=1), axis=0)
         off = np.abs(waves - np.diag(np.diag(waves)))
         yield because("zeros stand beyond the ends", close("zeros at the ends: waves are eigenvectors", off, 0, 1e-3))
 
     def plots(self) -> list[Panel]:
         top = float(np.abs(self.w).max())
-        shown = {"All values: n + m - 1 rows": self.H, "On a circle: a circulant": self.circle, "Zeros at the ends": self.same}
+        shown = {"All values": self.H, "On a circle: circulant": self.circle, "Zeros at the ends": self.same}
         return [Panel(name, "input s", "output t").image(T, stretch=False, colours="RdBu", limits=(-top, top)) for name, T in shown.items()]

@@ -1,8 +1,10 @@
 import torch
 from scipy.signal import correlate as reference
+from torch.nn.functional import mse_loss
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, np, param, printed
 from headway.lab.tools.layers import convolved, correlated
+from headway.lab.tools.training import descended
 from headway.layers.convolutions.boundaries import Valid
 from headway.layers.convolutions.convolution import Convolution, convolve, correlate
 from headway.training.optimizers.gradient_descent import GradientDescent
@@ -20,8 +22,7 @@ class ConvVsXcorr(Experiment):
 
         (h ⋆ f)[u] = Σ_t h[t] f[u + t] = (h̄ ∗ f)[u],      h̄[t] = h[-t]
 
-    What is called a convolution in libraries is h ⋆ f. Gradient descent that starts from h̄ in one and from h in the other goes the
-    same way in mirrored coordinates, step by step.
+    Libraries call h ⋆ f a convolution. Gradient descent from h̄ in one and from h in the other goes the same way, mirrored, step by step.
 
     Notes: C, D. Source: Goodfellow, Bengio, Courville, Deep Learning, section 9.1, https://www.deeplearningbook.org/contents/convnets.html
     Assumes: the filter is turned around (correlation alone is not commutative); training starts from mirrored filters.
@@ -35,16 +36,10 @@ class ConvVsXcorr(Experiment):
 
     def fit(self, kind: type[Convolution], start: np.ndarray) -> tuple[list[float], np.ndarray]:
         """Mean squared errors before each step of gradient descent, and the filter at the end."""
-        layer, losses = kind(1, 1, self.m, Valid()).double(), []
+        layer = kind(1, 1, self.m, Valid()).double()
         layer.load_state_dict({"weight": torch.from_numpy(start.copy())[None, None], "bias": torch.zeros(1)})
         rule = GradientDescent(layer.parameters(), lr=self.rate)
-        for _ in range(self.steps):
-            rule.zero_grad()
-            loss = ((layer(self.x) - self.y) ** 2).mean()
-            loss.backward()
-            rule.step()
-            losses.append(loss.item())
-        return losses, layer.weight.detach().numpy()[0, 0]
+        return descended(rule, lambda: mse_loss(layer(self.x), self.y), self.steps), layer.weight.detach().numpy()[0, 0]
 
     def measure(self, rng: Generator) -> Checks:
         n, m = self.n, self.m
@@ -70,9 +65,8 @@ class ConvVsXcorr(Experiment):
         yield printed(close("h ⋆ f = f ⋆ h", correlated(h, f), correlated(f, h), 1e-3), "D5")
 
     def plots(self) -> list[Panel]:
-        t = np.arange(self.m)
+        t, step = np.arange(self.m), np.arange(self.steps)
         left = Panel("Both layers learn alike from mirrored filters", "step", "mean squared error", log="y")
-        left.target(np.arange(self.steps), self.losses, "correlation").curve(np.arange(self.steps), self.other, "convolution")
-        left.control(np.arange(self.steps), self.apart, "same start")
+        left.target(step, self.losses, "correlation").curve(step, self.other, "convolution").control(step, self.apart, "same start")
         right = Panel("What they learn is mirrored", "tap", "weight").target(t, self.teacher, "teacher")
         return [left, right.series(t, {"correlation": self.learned, "convolution": self.mirrored})]

@@ -1,18 +1,14 @@
-from collections.abc import Callable
-
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, because, close, headline, np, param
-from headway.lab.tools.layers import applied, drawn
+from headway.lab.tools.layers import Net, applied, drawn
 from headway.layers.convolutions.average_pooling import AveragePooling
 from headway.layers.convolutions.boundaries import Boundary, Circular, Same
 from headway.layers.convolutions.convolution_2d import Convolution2d
 from headway.layers.convolutions.group_convolution import turn
 from headway.layers.convolutions.max_pooling import MaxPooling
 from headway.models import cnn, group_cnn, mlp
-
-Net = Callable[[Tensor], Tensor]
 
 
 class InvariantCompose(Experiment):
@@ -74,9 +70,7 @@ class InvariantCompose(Experiment):
         yield because("its filters do not turn", close("a CNN: four turns", self.plain, np.tile(self.plain[:1], (4, 1)), 1e-3))
 
     def plots(self) -> list[Panel]:
-        shape = (self.side, self.side)
         left = Panel("Zeros at the ends: the answer changes with the shift", "shift to the right", "shift down")
-        left.image(self.changes["zeros"].reshape(shape), scale="change", stretch=False)
-        names = list(self.changes)
+        left.image(self.changes["zeros"].reshape(self.side, self.side), scale="change", stretch=False)
         right = Panel("Invariant, up to rounding, or not at all", "network", "largest change over all shifts", log="y")
-        return [left, right.bars(names, [max(float(self.changes[k].max()), 1e-17) for k in names])]
+        return [left, right.bars([*self.changes], [max(change.max(), 1e-17) for change in self.changes.values()])]

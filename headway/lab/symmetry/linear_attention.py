@@ -1,5 +1,4 @@
 import torch
-from torch import Tensor
 
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, mean_is, np, param, slope
 from headway.lab.tools.layers64 import attention_weights, built, multiply_adds, normal, stepwise
@@ -34,7 +33,9 @@ class LinearAttention(Experiment):
         x, exact = 0.5 * normal(rng, self.n, E), built(lambda: Multihead(E, 1), rng)
         y, errors = exact(x[None]), []
         for m in self.features:
-            layers = [self.estimate(exact, m, rng) for _ in range(self.draws)]
+            layers = [built(lambda m=m: Performer(E, 1, features=m), rng) for _ in range(self.draws)]  # type: ignore[misc]
+            for layer in layers:
+                layer.load_state_dict(exact.state_dict(), strict=False)  # its projections
             errors.append(float(torch.stack([layer(x[None]) - y for layer in layers]).square().mean().sqrt()))
         P, v = attention_weights(exact, x)[0], exact.project(x).chunk(3, -1)[2].numpy()
         R = (rng.normal(size=(self.draws, m, self.n)) / math.sqrt(m) for m in self.features)
@@ -43,7 +44,7 @@ class LinearAttention(Experiment):
         yield slope("Performer: error against softmax attention, in m", self.features, errors, -0.5, 0.1)
         yield slope("P RᵀR V: error against PV, in rows of R", self.features, random, -0.5, 0.1)
         q, k, values = layer.project(x).chunk(3, -1)
-        pairs = phi(layer, q) @ phi(layer, k).T
+        pairs = layer.logarithm(q).exp() @ layer.logarithm(k).exp().T  # m φ(q)·φ(k)
         written = layer.output(pairs / pairs.sum(1, keepdim=True) @ values)
         yield close("φ(Q)(φ(K)ᵀV) is (φ(Q)φ(K)ᵀ)V", layer(x[None])[0].numpy(), written.numpy())
         self.lengths, causal = (64, 128, 256, 512, 1024), built(lambda: Performer(E, 1, Causal()), rng)
@@ -54,19 +55,13 @@ class LinearAttention(Experiment):
         for name in ("Performer", "Linformer"):
             yield slope(f"{name}: multiply-adds in n", self.lengths, self.costs[name], 1, 1e-6)
 
-    def estimate(self, exact: Multihead, m: int, rng: Generator) -> Performer:
-        """A Performer of m features with the weights of a softmax attention."""
-        layer = built(lambda: Performer(E, 1, features=m), rng)
-        layer.load_state_dict(exact.state_dict(), strict=False)
-        return layer
-
     def kernel(self, rng: Generator, length: float, scale: float = 1.0) -> tuple[np.ndarray, float]:
         """φ(q)·φ(k) / e^(q·k) of single features, in rows of E orthogonal ones, and |q + k|²; q and k have about the same direction."""
         layer = built(lambda: Performer(E, 1, features=E * self.trials), rng)
         layer.w *= scale
         x = normal(rng, 1, E) + 0.3 * normal(rng, 2, E)
         x *= length / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-        each = phi(layer, E**0.25 * x).prod(0) / (x[0] @ x[1]).exp()  # the layer divides by e^(1/4)
+        each = layer.logarithm(E**0.25 * x).exp().prod(0) / (x[0] @ x[1]).exp()  # m φ(q)·φ(k); the layer divides by e^(1/4)
         return each.reshape(-1, E).numpy(), float(x.sum(0).square().sum())
 
     def sample(self, rng: Generator) -> Checks:
@@ -74,8 +69,7 @@ class LinearAttention(Experiment):
         yield mean_is("relative variance of one feature", ((short - 1) ** 2).mean(1), math.expm1(near))
         each = self.kernel(rng, 0.5)[0]
         yield headline(mean_is("E φ(q)·φ(k) / e^(q·k)", each.mean(1), 1))
-        gain = np.var(each.mean(1)) * E / np.mean((each - 1) ** 2)
-        yield at_most("variance of orthogonal features over independent ones", gain, 0.95)
+        yield at_most("variance of orthogonal features over independent ones", np.var(each.mean(1)) * E / np.mean((each - 1) ** 2), 0.95)
 
     def control(self, rng: Generator) -> Checks:
         wide, plain = self.kernel(rng, 0.5, scale=1.5)[0], self.kernel(rng, 0.5)[0] * math.exp(0.25)
@@ -86,10 +80,4 @@ class LinearAttention(Experiment):
     def plots(self) -> list[Panel]:
         left, m = Panel("The error falls like m^(-1/2)", "features or rows m", "root mean square error", log="xy"), np.array(self.features)
         left.series(m, self.errors).bound(m, self.errors["Performer"][0] * np.sqrt(m[0] / m), "m^(-1/2)")
-        right = Panel("Cost is linear in the length", "positions n", "multiply-adds", log="xy")
-        return [left, right.series(self.lengths, self.costs)]
-
-
-def phi(layer: Performer, x: Tensor) -> Tensor:
-    """√m φ(x) of the registered layer."""
-    return layer.logarithm(x).exp()
+        return [left, Panel("Cost is linear in the length", "positions n", "multiply-adds", log="xy").series(self.lengths, self.costs)]

@@ -38,8 +38,7 @@ class LsiIsConv(Experiment):
 
     def surprise(self, net: nn.Module, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
         """What the map makes of random signals, and what its answer to one impulse says it should."""
-        f, e = rng.normal(size=(20, self.n)), np.eye(self.n)[0]
-        h = applied(net, e[None, :, None])[0, :, 0]
+        f, h = rng.normal(size=(20, self.n)), applied(net, np.eye(self.n)[:1, :, None])[0, :, 0]
         return applied(net, f[..., None])[..., 0], convolved(h, f, Circular())
 
     def measure(self, rng: Generator) -> Checks:
@@ -48,15 +47,12 @@ class LsiIsConv(Experiment):
         self.P = np.mean([np.roll(self.M, (-k, -k), (0, 1)) for k in range(n)], 0)  # of S^{-k} M S^k, over k
         yield headline(close("M that commutes with S, from its first column", self.P, circulant(self.P[:, 0])))
         yield close("it does commute", self.P @ S, S @ self.P)
-        F = np.fft.fft(np.eye(n))
-        waves = F @ self.P @ np.linalg.inv(F) - np.diag(np.fft.fft(self.P[:, 0]))
-        yield close("F M F⁻¹ is diag(F h)", np.abs(waves), 0)
+        yield close("F M F⁻¹ is diag(F h)", np.abs(np.fft.fft(np.fft.ifft(self.P, axis=1), axis=0) - np.diag(np.fft.fft(self.P[:, 0]))), 0)
         sizes = range(3, self.dimension + 1)
         ranks = [np.linalg.matrix_rank(np.kron(np.eye(k), shift(k)) - np.kron(shift(k).T, np.eye(k))) for k in sizes]
         yield equal("equations in MS = SM: n² - n", np.array(ranks), [k * k - k for k in sizes])
         yield close("a black box of two layers, from one impulse", *self.surprise(self.network(Circular(), rng), rng))
-        taps = rng.normal(size=self.kernel)
-        found = applied(lambda w: toeplitz(w, n, Circular()), taps)
+        found = applied(lambda w: toeplitz(w, n, Circular()), rng.normal(size=self.kernel))
         yield close("the matrix of a layer is a circulant", found, circulant(found[:, 0]))
 
     def control(self, rng: Generator) -> Checks:

@@ -11,9 +11,8 @@ class MultiheadParams(Experiment):
 
         3 · h · d · (d/h) = 3d²   weights for queries, keys and values, and d² for W_O, whatever h is
 
-    One product with a d×3d matrix is the same as 3h products with d×(d/h) matrices. The price is rank: the scores QKᵀ of a head have a
-    rank of at most d/h. A target [x_{t-1}; x_{t-2}] takes two heads: one head sends both tokens through one matrix, and for
-    independent tokens misses half of the target's variance.
+    One product with a d×3d matrix is the same as 3h products with d×(d/h) matrices. The price is rank: that of a head's scores QKᵀ is at
+    most d/h. A target [x_{t-1}; x_{t-2}] takes two heads: one has a single matrix, and misses half of the variance of independent tokens.
 
     Notes: A, D. Source: Vaswani et al. 2017, section 3.2.2, https://arxiv.org/abs/1706.03762
     Assumes: heads share the width, d_k = d/h; there are at least two heads for two places.
@@ -45,11 +44,11 @@ class MultiheadParams(Experiment):
         yield equal("d = 512, h = 8: width of a head", base.output.weight.shape[0] // base.heads, 64)
         yield close("3h separate products less the fused one", fused, 0, 1e-12)
         yield equal(f"rank of a head's {t}×{t} scores", np.array(self.ranks), d // np.array(self.heads))
-        content, P = rng.normal(size=(self.n, self.n)), [np.roll(np.eye(self.n), -k, 1) for k in (1, 2)]
-        self.two, y = self.looking(np.stack(P), content)
-        yield close("two heads: out_t = [x_{t-1}; x_{t-2}]", y, np.concatenate([p @ content for p in P], axis=1), 1e-12)
-        mixed = (s * P[0] + (1 - s) * P[1] for s in np.linspace(0, 1, 21))
-        self.missed = [self.miss(self.looking(weights[None], content)[0][0]) for weights in mixed]
+        content, self.P = rng.normal(size=(self.n, self.n)), np.stack([np.roll(np.eye(self.n), -k, 1) for k in (1, 2)])
+        self.two, y = self.looking(self.P, content)
+        yield close("two heads: out_t = [x_{t-1}; x_{t-2}]", y, np.concatenate([*(self.P @ content)], axis=1), 1e-12)
+        mixed = (s * self.P[:1] + (1 - s) * self.P[1:] for s in np.linspace(0, 1, 21))
+        self.missed = [self.miss(self.looking(weights, content)[0][0]) for weights in mixed]
         yield close("one head: variance that it misses, for each mixture", self.missed, 0.5, 1e-12)
 
     def looking(self, wanted: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,9 +67,8 @@ class MultiheadParams(Experiment):
 
     def miss(self, weights: np.ndarray) -> float:
         """The share of [x_{t-1}; x_{t-2}] that no matrix M gets from Σ_s a_ts M x_s, for independent x_s of variance 1."""
-        target = np.stack([np.roll(np.eye(self.n), -k, 1).ravel() for k in (1, 2)], axis=1)
-        M = np.linalg.lstsq(weights.reshape(-1, 1), target, rcond=None)[0]
-        return float(((target - weights.reshape(-1, 1) @ M) ** 2).sum() / (target**2).sum())
+        seen, target = weights.reshape(-1, 1), self.P.reshape(2, -1).T
+        return float(((target - seen @ np.linalg.lstsq(seen, target, rcond=None)[0]) ** 2).sum() / (target**2).sum())
 
     def control(self, rng: Generator) -> Checks:
         yield because("there is one head for two places", at_most("least variance missed", min(self.missed), 0.49))
@@ -79,12 +77,11 @@ class MultiheadParams(Experiment):
         x = tensor(np.pad(rng.normal(size=(2 * d, d)), ((0, 0), (0, (h - 1) * d))))
         q, k = wide.project(x).view(2 * d, 3, h, d)[:, :2, 0].unbind(1)
         why = "each head has the width d of x in place of d/h"
-        used = wide.project.weight[:, :d].numel()
-        yield because(why, equal("weights of Q, K and V", used, 3 * d**2))
+        yield because(why, equal("weights of Q, K and V", wide.project.weight[:, :d].numel(), 3 * d**2))
         yield because(why, equal(f"rank of its scores, d/{h}", int(np.linalg.matrix_rank((q @ k.T).numpy())), d // h))
 
     def plots(self) -> list[Panel]:
         left = Panel("Two heads, two places", "key s, head one, then head two", "query t").image(np.concatenate(list(self.two), axis=1))
-        right = Panel("More heads, less rank in each", "heads h", "rank of the scores", log="xy")
-        right.bound(self.heads, self.d / np.array(self.heads), "d/h").series(self.heads, self.ranks, "measured")
-        return [left, right]
+        left.ticks(x={k: str(k % self.n) for k in range(0, 2 * self.n, 2)})
+        right = Panel("More heads, less rank in each", "heads h", "rank of the scores", log="xy").series(self.heads, self.ranks, "measured")
+        return [left, right.bound(self.heads, self.d / np.array(self.heads), "d/h")]

@@ -59,8 +59,7 @@ class ParamCensus(Experiment):
         small = self.blocks[0] / 1e6 / self.printed[0] - 1
         yield because("embeddings are not counted", at_most("Small: |12Ld² / printed - 1|", abs(small), self.tolerance))
         d, h, e = np.array(list(HEADS.values())).T
-        check = equal("heads × width of a head = d_model, for all eight", h * e, d)
-        yield printed(check, "B11")
+        yield printed(equal("heads × width of a head = d_model, for all eight", h * e, d), "B11")
 
     def plots(self) -> list[Panel]:
         left = Panel("Counted sizes are the printed ones", "printed (millions)", "counted / printed", log="x").level(1)

@@ -1,11 +1,8 @@
-from collections.abc import Callable
 from math import comb
-
-from torch import Tensor
 
 from headway.lab import style
 from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, equal, headline, np, param, printed
-from headway.lab.tools.layers import applied, one_filter
+from headway.lab.tools.layers import Net, applied, one_filter
 from headway.layers.convolutions.average_pooling import AveragePooling
 from headway.layers.convolutions.boundaries import Circular, Valid
 from headway.layers.convolutions.convolution_2d import pad_grid
@@ -13,7 +10,6 @@ from headway.layers.convolutions.max_pooling import MaxPooling
 
 EXAMPLE = np.array([[1.0, 2, 5, 3], [3, 0, 1, 2], [2, 1, 3, 4], [1, 1, 2, 0]])
 ANSWER = np.array([[3.0, 5], [2, 4]])
-Net = Callable[[Tensor], Tensor]
 
 
 def move(x: np.ndarray, step: int) -> np.ndarray:
@@ -39,20 +35,18 @@ class Pooling(Experiment):
 
     def measure(self, rng: Generator) -> Checks:
         p, n, t = self.p, self.p * self.windows, self.trials
-        self.x = rng.normal(size=(t, 1, n, n))
-        pool, mean = MaxPooling(p), AveragePooling(p)
+        self.x, pool, mean = rng.normal(size=(t, 1, n, n)), MaxPooling(p), AveragePooling(p)
         self.y = applied(pool, self.x)
         yield equal("the example of the notes", applied(MaxPooling(2), EXAMPLE[None, None])[0, 0], ANSWER)
         cut = self.x.reshape(t, self.windows, p, self.windows, p).swapaxes(2, 3).reshape(t, -1, p * p)
         mixed = rng.permuted(cut, axis=2).reshape(t, self.windows, self.windows, p, p).swapaxes(2, 3).reshape(self.x.shape)
         yield headline(equal("values permuted inside each window", applied(pool, mixed), self.y))
-        moved = [applied(pool, move(self.x, p * k)) for k in range(self.windows)]
-        there = [move(self.y, k) for k in range(self.windows)]
-        yield equal("a shift by p moves the output by 1", np.stack(moved), np.stack(there))
+        moved = np.stack([applied(pool, move(self.x, p * k)) for k in range(self.windows)])
+        yield equal("a shift by p moves the output by 1", moved, np.stack([move(self.y, k) for k in range(self.windows)]))
         whole = [applied(MaxPooling(n), move(self.x, k)) for k in range(n)]
         yield equal("one window for all: every shift", np.stack(whole), np.stack(whole[:1] * n))
-        scaled = [applied(pool, a * self.x) for a in (0, 0.3, 7)]
-        yield equal("max(αx) = α max(x), α >= 0", np.stack(scaled), np.stack([a * self.y for a in (0, 0.3, 7)]))
+        scaled = np.stack([applied(pool, a * self.x) for a in (0, 0.3, 7)])
+        yield equal("max(αx) = α max(x), α >= 0", scaled, np.stack([a * self.y for a in (0, 0.3, 7)]))
         found = applied(one_filter(np.full((p, p), p**-2.0), Valid(), p), self.x)
         yield close("the average is a convolution with stride p", applied(mean, self.x), found)
         row = np.array([comb(p, k) for k in range(p + 1)]) / 2**p

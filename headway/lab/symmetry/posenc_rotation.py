@@ -24,7 +24,6 @@ class PosencRotation(Experiment):
     shifts = param((1, 7, 100, 4096), "shifts k", least=1, most=10**5)
     far = param(10_000, "distances that are told apart", least=100, most=20_000)
 
-
     def measure(self, rng: Generator) -> Checks:
         d = 2 * self.pairs
         layer = Sinusoidal(d, longest=0).double()
@@ -32,8 +31,7 @@ class PosencRotation(Experiment):
         w = np.exp(-np.arange(0, d, 2) / d * math.log(1e4))
         z = pe[:, 1::2] + 1j * pe[:, ::2]  # e^{iωp}
         moved = {k: layer(self.n, offset=k).numpy() for k in self.shifts}
-        turned = {k: z * np.exp(1j * w * k) for k in self.shifts}
-        gap = [np.abs(moved[k][:, 1::2] + 1j * moved[k][:, ::2] - turned[k]).max() for k in self.shifts]
+        gap = [np.abs(m[:, 1::2] + 1j * m[:, ::2] - z * np.exp(1j * w * k)).max() for k, m in moved.items()]
         yield headline(at_most("|PE(p + k) - R_k PE(p)| for each shift", gap, 1e-10))
         self.lags = np.arange(self.n)
         self.gram, cosines = pe @ pe.T, np.cos(np.outer(self.lags, w)).sum(1)
@@ -42,18 +40,15 @@ class PosencRotation(Experiment):
         yield at_least("similarity of neighbours, over that at the distance 0", cosines[1] / cosines[0], 0.9)
         apart = d - 2 * np.cos(np.outer(np.arange(1, self.far + 1), w)).sum(1)
         yield at_least(f"|PE(p) - PE(q)|² for distances up to {self.far}: that of neighbours", apart, apart[0], rounding=1e-9)
-        angle = math.atan2(pe[1, 0], pe[1, 1])
-        yield close("shortest wavelength 2π", 2 * math.pi / angle, 2 * math.pi)
+        yield close("shortest wavelength 2π", 2 * math.pi / math.atan2(pe[1, 0], pe[1, 1]), 2 * math.pi)
         yield at_most("residual of the best linear map from PE(p) to PE(p + 1)", residual(pe), 1e-9)
 
     def control(self, rng: Generator) -> Checks:
         p, k, d = np.arange(self.n)[:, None], np.arange(2 * self.pairs), 2 * self.pairs
         self.wrong = np.where(k % 2 == 0, np.sin(p * 1e4 ** (k / d)), np.cos(p * 1e4 ** (k / d)))
-        self.residual = residual(self.wrong)
-        yield printed(at_most("ω_k = 10000^(k/d): residual of the best linear map", self.residual, 1e-9), "C22")
+        yield printed(at_most("ω_k = 10000^(k/d): residual of the best linear map", residual(self.wrong), 1e-9), "C22")
         apart = np.where(k % 2 == 0, np.sin(p * 1e4 ** (-k / d)), np.cos(p * 1e4 ** (-k / d)))
-        check = close("|PE(p)|² = d/2", (apart**2).sum(1), d / 2)
-        yield because("sine and cosine of a pair have different frequencies", check)
+        yield because("sine and cosine of a pair have different frequencies", close("|PE(p)|² = d/2", (apart**2).sum(1), d / 2))
         fast = np.cos(1e4 ** (np.arange(0, d, 2) / d)).mean()
         check = at_least("similarity of neighbours, over that at the distance 0", fast, 0.9)
         yield because("frequencies 10000^(2i/d) of more than 1 wrap around between positions", check)

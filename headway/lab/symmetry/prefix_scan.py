@@ -26,7 +26,6 @@ class PrefixScan(Experiment):
     long = param(3000, "positions of the layer's scan", least=100, most=50_000)
     width = param(6, "channels", least=1, most=32)
 
-
     def measure(self, rng: Generator) -> Checks:
         log, counts, wrong = np.array(self.powers), [], 0
         self.lengths = size = 2**log

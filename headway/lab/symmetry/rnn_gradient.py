@@ -22,10 +22,8 @@ class RNNGradient(Experiment):
     sizes = param((0.5, 3.9, 4.5, 8.0), "σ₁(U) of the logistic network", least=0.1, most=20.0, small=(0.5, 8.0))
 
     def net(self, kind: type[Elman], sigma: float, rng: Generator, orthogonal: bool = False) -> Elman:
-        U = rng.normal(size=(self.m, self.m))
-        U = np.linalg.qr(U)[0] if orthogonal else U / np.linalg.norm(U, 2)
-        cell = built(lambda: kind(self.m, self.m), rng)
-        cell.hidden.weight.copy_(tensor(sigma * U))
+        U, cell = rng.normal(size=(self.m, self.m)), built(lambda: kind(self.m, self.m), rng)
+        cell.hidden.weight.copy_(tensor(sigma * (np.linalg.qr(U)[0] if orthogonal else U / np.linalg.norm(U, 2))))
         cell.hidden.bias.copy_(-cell.input.bias)  # b = 0
         return cell
 
@@ -49,8 +47,7 @@ class RNNGradient(Experiment):
         products = np.linalg.multi_dot(single), np.linalg.multi_dot(single[::-1]), whole
         self.wrong, product, self.whole = (M / np.linalg.norm(whole, 2) for M in products)
         yield close("product of the steps, j = i … t+1, over its norm", product, self.whole, 1e-12)
-        turn = self.norms(self.net(Linear, 1.0, rng, orthogonal=True), rng)
-        yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", turn, 1)
+        yield close("φ = id, U orthogonal: |∂z_i/∂z_t| = 1", self.norms(self.net(Linear, 1.0, rng, orthogonal=True), rng), 1)
         rest = self.norms(self.net(Elman, 0.9, rng, orthogonal=True), rng, 0.0)
         yield close("tanh at rest, U/0.9 orthogonal: the bound is reached", rest, 0.9**self.k)
         lower = {}
@@ -61,8 +58,7 @@ class RNNGradient(Experiment):
         linear = {name: self.found[name] for name in lower}
         yield at_least("φ = id: |∂z_i/∂z_t| ≥ ρ(U)^(i-t), the spectral radius", linear, lower, rounding=1e-10)
         self.grown = self.norms(self.net(Linear, 1.1, rng, orthogonal=True), rng)
-        big = self.norms(self.net(Logistic, 8.0, rng), rng)
-        yield at_most(f"logistic, σ₁ = 8 > 1/α: |∂z_i/∂z_t| at lag {self.lags}", big[-1], 1)
+        yield at_most(f"logistic, σ₁ = 8 > 1/α: |∂z_i/∂z_t| at lag {self.lags}", self.norms(self.net(Logistic, 8.0, rng), rng)[-1], 1)
 
     def control(self, rng: Generator) -> Checks:
         yield printed(at_most("σ₁ = 1.1 ≥ 1/α: the gradient vanishes", self.grown[-1], 1), "C17")
@@ -71,9 +67,9 @@ class RNNGradient(Experiment):
         yield because("factors are in the opposite order", close("product of the steps", self.wrong, self.whole, 1e-6))
 
     def plots(self) -> list[Panel]:
-        left = Panel("The bound is far from what happens", "lag i - t", "|∂z_i/∂z_t|", log="y")
+        left = Panel("The bound is far from what happens", "lag i - t", "|∂$z_i$/∂$z_t$|", log="y")
         left.curve(self.k, {k: v for k, v in self.found.items() if "logistic" in k})
         left.bound(self.k, (max(self.sizes) / 4) ** self.k, "bound of the largest σ₁")
-        right = Panel("What grows and what fades", "lag i - t", "|∂z_i/∂z_t|", log="y")
+        right = Panel("What grows and what fades", "lag i - t", "|∂$z_i$/∂$z_t$|", log="y")
         right.curve(self.k, {k: v for k, v in self.found.items() if "logistic" not in k})
         return [left, right.control(self.k, self.grown, "linear, σ₁ = 1.1")]

@@ -1,10 +1,10 @@
-import torch
 from scipy.special import entr, gammaln
 
 from headway.lab.kit import (
     Checks, Experiment, Generator, Panel, at_least, because, close, headline, math, mean_is, monotone, np, param,
     printed, vacuous,
 )
+from headway.lab.tools.layers import applied
 from headway.lab.tools.layers64 import normal, tensor
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.dot import Dot
@@ -30,16 +30,13 @@ class SqrtDk(Experiment):
     keys = param(64, "keys that a query chooses from", least=16, most=64)
     queries = param(200, "queries, each with its own keys", least=100, most=2000)
 
-
     def measure(self, rng: Generator) -> Checks:
         d, self.widths = self.widest, (16, 64, self.widest)
         x = 3 * normal(rng, 100, d) + 1
-        variance = x.var(-1, correction=0)
-        expected = (d * variance / (variance + LayerNorm.eps)).sqrt().numpy()
-        self.norms = torch.linalg.vector_norm(LayerNorm(d).double()(x).detach(), dim=-1).numpy()
+        expected = np.sqrt(d / (1 + LayerNorm.eps / x.numpy().var(-1)))
+        self.norms = np.linalg.norm(applied(LayerNorm(d).double(), x.numpy()), axis=-1)
         yield close("|LayerNorm(x)| = √d, up to its ε", self.norms, expected)
-        self.entropy: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
-        self.slopes: dict[str, list[float]] = {"q·k": [], "q·k/√d": []}
+        self.entropy, self.slopes = ({"q·k": list[float](), "q·k/√d": list[float]()} for _ in range(2))
         for d in self.widths:
             q, k = normal(rng, self.queries, 1, 1, d), normal(rng, self.queries, 1, self.keys, d)
             for name, score in zip(self.entropy, (Dot(d), Scaled(d)), strict=True):
@@ -49,8 +46,7 @@ class SqrtDk(Experiment):
                 self.slopes[name].append(float(np.median(np.sqrt(np.maximum(squares - 2 * (p**3).sum(1) + squares**2, 0)))))
         yield at_least("entropy / ln n with 1/√d, at each d", self.entropy["q·k/√d"], 0.8)
         yield monotone("entropy without 1/√d", self.entropy["q·k"], "falls")
-        ratio = self.slopes["q·k/√d"][-1] / self.slopes["q·k"][-1]
-        yield at_least("largest d: |diag p - ppᵀ| with 1/√d over without, medians", ratio, 10)
+        yield at_least("largest d: |diag p - ppᵀ| with 1/√d over without, medians", self.slopes["q·k/√d"][-1] / self.slopes["q·k"][-1], 10)
 
     def sample(self, rng: Generator) -> Checks:
         d, x = self.widths[0], rng.normal(size=32)
@@ -74,7 +70,7 @@ class SqrtDk(Experiment):
 
     def plots(self) -> list[Panel]:
         left = Panel("Without 1/√d attention becomes one-hot", "width of a head d", "entropy / ln n", log="x")
-        right = Panel("and its gradient fades", "width of a head d", "median |diag p - ppᵀ|", log="xy")
+        right = Panel("Without it the gradient fades", "width of a head d", "median |diag p - ppᵀ|", log="xy")
         for panel, found in ((left, self.entropy), (right, self.slopes)):
             panel.series(self.widths, found["q·k/√d"], "q·k/√d").control(self.widths, found["q·k"], "q·k")
         return [left.limits(y=(0, 1)), right]

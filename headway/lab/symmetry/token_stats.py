@@ -5,10 +5,7 @@ import torch
 from headway.data.masked_batches import CHOSEN, UNASKED, mask_words
 from headway.data.specials import MASK, SPECIALS
 from headway.data.tokens import train_tokenizer
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, equal, headline, mean_is, np, param, published,
-    share_is,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, equal, headline, mean_is, np, param, published, share_is
 from headway.models import vit
 
 SHORT = 7  # words of a short text
@@ -50,8 +47,8 @@ class TokenStats(Experiment):
         pages = sorted((p for p in files("sklearn.datasets.descr").iterdir() if p.name.endswith(".rst")), key=str)
         prose = [w for p in pages for w in p.read_text(encoding="utf-8").split() if w.strip("().,:;").isalpha()]
         text = " ".join(prose)
-        found = [len(train_tokenizer("bpe", [text], size).encode([text])[0]) for size in self.sizes]
-        self.letters, self.shares = len(text) / np.array(found), len(prose) / np.array(found)
+        found = np.array([len(train_tokenizer("bpe", [text], size).encode([text])[0]) for size in self.sizes])
+        self.letters, self.shares = len(text) / found, len(prose) / found
         yield published("characters of a word and its space, English text", len(text) / len(prose), 16 / 3, 1.2)
 
     def sample(self, rng: Generator) -> Checks:
@@ -70,17 +67,15 @@ class TokenStats(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         down = np.full(self.texts, int(CHOSEN * SHORT) / SHORT)
-        check = mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN)
-        yield because("the number of words is always rounded down", check)
+        yield because("the number of words is always rounded down", mean_is(f"share chosen of texts of {SHORT} words", down, CHOSEN))
         with torch.device("meta"):
             rows, columns = vit.ViT(vit.Config(patch=16), 3, 225, 225, 10).grid
         check = equal("tokens of 225×225: ⌊225/16⌋² + 1", rows * columns + 1, 197)
         yield because("225 is no multiple of 16, and the border makes patches of its own", check)
 
     def plots(self) -> list[Panel]:
-        names = ("[MASK]", "another word", "unchanged")
         left = Panel("What happens to 15 % of the words", "fate of a chosen word", "share of all words (%)")
-        left.bars(names, 100 * self.found)
+        left.bars(("[MASK]", "another word", "unchanged"), 100 * self.found)
         right = Panel("Tokens get longer with the vocabulary", "tokens in the vocabulary", "length of a token", log="x")
         right.series(self.sizes, self.letters, "characters").series(self.sizes, self.shares, "words")
         return [left, right.level(4, "4 characters").level(0.75, "¾ of a word")]

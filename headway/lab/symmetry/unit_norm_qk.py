@@ -1,9 +1,7 @@
 from scipy.special import entr
 from torch import Tensor
 
-from headway.lab.kit import (
-    Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, published, vacuous,
-)
+from headway.lab.kit import Checks, Experiment, Generator, Panel, at_most, because, close, headline, math, np, param, published, vacuous
 from headway.lab.tools.layers64 import normal
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.product import Product
@@ -16,8 +14,7 @@ class UnitNormQK(Experiment):
 
         |q| = |k| = 1:     |q·k/√d| <= 1/√d,     a_i/a_j <= e^(2/√d),     |a_i - 1/n| <= (e^(2/√d) - 1)/n
 
-    for all inputs, so that nothing can be selected. A learned temperature in place of 1/√d (QK-norm), or the length √d that
-    LayerNorm gives, mends it.
+    for all inputs: nothing can be selected. A learned temperature in place of 1/√d (QK-norm), or LayerNorm's length √d, mends it.
 
     Notes: B. Source: Henry et al. 2020, https://arxiv.org/abs/2010.04245
     Assumes: queries and keys have length 1; scores are divided by √d.
@@ -39,10 +36,9 @@ class UnitNormQK(Experiment):
         for d in self.widths:
             q, k, score = 5 * normal(rng, self.queries, d), normal(rng, self.n, d), UnitNorm(d)
             k[0], k[1] = q[0], -2 * q[0]  # the worst case: one key along a query, one against it
-            scores[f"d = {d}"] = self.scores(score, q, k).abs().max().item()
-            a = self.weights(score, q, k)
-            ratios[f"d = {d}"] = (a.max(1) / a.min(1)).max()
-            gaps[f"d = {d}"] = self.n * np.abs(a - 1 / self.n).max()
+            a, name = self.weights(score, q, k), f"d = {d}"
+            scores[name], ratios[name] = self.scores(score, q, k).abs().max().item(), (a.max(1) / a.min(1)).max()
+            gaps[name] = self.n * np.abs(a - 1 / self.n).max()
             sharp.append(a[0, 0] / a[0, 1])
         root = np.array(self.widths) ** -0.5
         yield at_most("|score|", scores, root, rounding=1e-14)
@@ -58,22 +54,15 @@ class UnitNormQK(Experiment):
         self.maps = [self.weights(s, q[:24], k[:24]) for s in (UnitNorm(64), UnitNorm(64, -0.5), Scaled(64))]
 
     def control(self, rng: Generator) -> Checks:
-        d = self.widths[-1]
+        d, norm = self.widths[-1], LayerNorm(self.widths[-1]).double().requires_grad_(False)
         q, k = normal(rng, self.queries, d), normal(rng, self.n, d)
-        norm = LayerNorm(d).double().requires_grad_(False)
-        limit = math.exp(2 / math.sqrt(d))
-        for why, a, erratum in (
-            ("a scale of √d takes the place of 1/√d", self.weights(UnitNorm(d, -0.5), q, k), ""),
-            ("LayerNorm gives queries and keys the length √d", self.weights(Scaled(d), norm(q), norm(k)), "B9"),
-        ):
-            yield vacuous(because(why, at_most("largest weight over smallest", (a.max(1) / a.min(1)).max(), limit)), erratum)
-        check = at_most("|score|", (q @ k.T).abs().max().item() / math.sqrt(d), 1 / math.sqrt(d))
-        yield because("queries and keys are not normalised", check)
+        scaled, long = self.weights(UnitNorm(d, -0.5), q, k), self.weights(Scaled(d), norm(q), norm(k))
+        wide, normed = (at_most("largest weight over smallest", a.max(1) / a.min(1), math.exp(2 / math.sqrt(d))) for a in (scaled, long))
+        yield because("a scale of √d takes the place of 1/√d", wide)
+        yield vacuous(because("LayerNorm gives queries and keys the length √d", normed), "B9")
+        yield because("queries and keys are not normalised", at_most("|score| √d", (q @ k.T).abs().max().item(), 1))
 
     def plots(self) -> list[Panel]:
         names = ("Unit length, scale 1/√d", "Unit length, scale √d", "Any length, scale 1/√d")
-        top = float(max(a.max() for a in self.maps))
-        return [
-            Panel(name, "key", "query").image(a, scale="weight" * (k == 2), limits=(0, top))
-            for k, (name, a) in enumerate(zip(names, self.maps, strict=True))
-        ]
+        panels, scales, top = [Panel(name, "key", "query") for name in names], ("", "", "weight"), float(np.max(self.maps))
+        return [panel.image(a, scale=s, limits=(0, top)) for panel, a, s in zip(panels, self.maps, scales, strict=True)]

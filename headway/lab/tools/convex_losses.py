@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from scipy.optimize import minimize
 
-from headway.lab.tools.quadratics import Smooth
+from headway.lab.tools.quadratics import Smooth, logistic_loss
 
 
 def huber(delta: float) -> Smooth:
@@ -14,12 +15,8 @@ def huber(delta: float) -> Smooth:
     For δ = R/(2T + 1) no smooth convex function is worse after T steps from distance R (Drori and Teboulle 2014,
     https://arxiv.org/abs/1206.3209).
     """
-    zero = torch.zeros((), dtype=torch.float64)
-    return Smooth(
-        "Huber",
-        lambda x: torch.nn.functional.huber_loss(x, zero.expand(x.shape), delta=delta, reduction="none").sum(-1),
-        1.0,
-    )
+    loss = torch.nn.functional.huber_loss
+    return Smooth("Huber", lambda x: loss(x, 0 * x, delta=delta, reduction="none").sum(-1), 1.0)
 
 
 def chain(d: int) -> tuple[Smooth, np.ndarray]:
@@ -48,9 +45,13 @@ def bent() -> Smooth:
     return Smooth("bent", f, 25.0, 0.0, 1.0)
 
 
+def overlapping_classes(n: int, rng: np.random.Generator) -> tuple[Smooth, np.ndarray]:
+    """Logistic regression on n examples of two classes that overlap, so that there is a minimum, which is found."""
+    X = rng.normal(size=(n, 3))
+    return minimised(logistic_loss(X, np.where(X[:, 0] + rng.logistic(size=n) > 0, 1.0, -1.0)), 3)
+
+
 def minimised(h: Smooth, d: int) -> tuple[Smooth, np.ndarray]:
     """A convex function of d coordinates with its f*, and its minimum, by scipy's BFGS from 0."""
-    from scipy.optimize import minimize
-
     found = minimize(h, np.zeros(d), jac=h.gradient, method="BFGS", options={"gtol": 1e-10})
     return replace(h, least=float(found.fun)), found.x

@@ -10,8 +10,16 @@ from torch import Tensor, nn
 from headway.layers.convolutions.boundaries import Boundary, Full
 from headway.layers.convolutions.convolution import convolve, correlate
 from headway.layers.convolutions.convolution_2d import Convolution2d
+from headway.lab.tools.training import seeded
+from headway.models.shallow import Config, Shallow
 
 M = TypeVar("M", bound=nn.Module)
+Net = Callable[[Tensor], Tensor]
+
+
+def size(module: nn.Module) -> int:
+    """The number of parameters."""
+    return sum(p.numel() for p in module.parameters())
 
 
 def drawn(module: M, rng: np.random.Generator, bias: float = 1.0) -> M:
@@ -22,6 +30,12 @@ def drawn(module: M, rng: np.random.Generator, bias: float = 1.0) -> M:
             scale = bias if len(size) == 1 else float(np.prod(size[1:])) ** -0.5
             parameter.copy_(torch.from_numpy(rng.normal(size=size) * scale))
     return module
+
+
+def shallow_net(inputs: int, outputs: int, width: int, activation: str, rng: np.random.Generator) -> Shallow:
+    """The model `shallow`, drawn like that."""
+    with seeded(rng):
+        return drawn(Shallow(Config(width, activation, 0.0), inputs, outputs), rng)  # type: ignore[arg-type]
 
 
 def applied(function: Callable[..., Tensor], *arrays: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import torch
 from numpy.random import Generator
 from torch import Tensor, nn
 
-from headway.lab.tools.training import outputs, seeded
+from headway.lab.tools.training import descended, outputs, seeded
 from headway.training.optimizers.adam import Adam
 
 
@@ -31,9 +31,6 @@ def fitted(
     weights, _ = torch.func.stack_module_state(nets)  # type: ignore[arg-type]
     call = torch.func.vmap(lambda w, x: torch.func.functional_call(nets[0], w, (x,)), in_dims=(0, None))
     inputs, wanted, optimizer = torch.from_numpy(x), torch.from_numpy(targets), Adam(list(weights.values()), lr=rate)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        (call(weights, inputs) - wanted).square().mean(dim=1).sum().backward()  # of each net by itself
-        optimizer.step()
+    descended(optimizer, lambda: (call(weights, inputs) - wanted).square().mean(dim=1).sum(), steps)  # each net by itself
     with torch.no_grad():
         return np.asarray(call(weights, inputs))

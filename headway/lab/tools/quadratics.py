@@ -84,13 +84,8 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> Smooth:
     sigma = sigma[sigma > 1e-10 * sigma[0]]
     rest = A @ np.linalg.lstsq(A, b, rcond=None)[0] - b
     at, bt = torch.from_numpy(A), torch.from_numpy(b)
-    return Smooth(
-        "least squares",
-        lambda x: ((x @ at.T - bt) ** 2).sum(-1) / 2,
-        float(sigma[0] ** 2),
-        float(rest @ rest) / 2,
-        float(sigma[-1] ** 2),
-    )
+    L, least, mu = float(sigma[0] ** 2), float(rest @ rest) / 2, float(sigma[-1] ** 2)
+    return Smooth("least squares", lambda x: ((x @ at.T - bt) ** 2).sum(-1) / 2, L, least, mu)
 
 
 def logistic_loss(X: np.ndarray, y: np.ndarray) -> Smooth:
@@ -103,6 +98,9 @@ def logistic_loss(X: np.ndarray, y: np.ndarray) -> Smooth:
 def wells(d: int, ridge: float = 0.05) -> Smooth:
     """Σ_i (1 - cos x_i) + ridge ‖x‖², which has many local minima: L = 1 + 2 ridge, f* = 0 at 0."""
     return Smooth("wells", lambda x: (1 - torch.cos(x) + ridge * x * x).sum(-1), 1 + 2 * ridge)
+
+
+CORNER = Smooth("|x|", lambda x: x.abs().sum(-1), 1.0)  # 1 is no Lipschitz constant: the gradient jumps
 
 
 def sine_wave() -> Smooth:

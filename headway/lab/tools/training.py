@@ -53,6 +53,18 @@ def fit(
     return found
 
 
+def descended(optimizer: torch.optim.Optimizer, loss: Callable[[], Tensor], steps: int) -> list[float]:
+    """The loss before each step of an optimizer on it."""
+    found = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        optimizer.step()
+        found.append(float(value.detach()))
+    return found
+
+
 def trained(
     make: Callable[[], M], x: np.ndarray, y: np.ndarray, settings: Settings, rng: Generator, loss: Loss = F.cross_entropy
 ) -> M:
