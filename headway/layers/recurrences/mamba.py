@@ -101,7 +101,7 @@ class _Piece:
 
     def __init__(self, a: Float[Tensor, "n c"], length: int, rows: int) -> None:
         self.a, self.base = a, a / math.log(2)
-        self.memory = [a.new_empty(length, rows, *a.shape) for _ in range(4)]
+        self.memory = [a.new_empty(length, rows, *a.shape) for _ in range(3)]
 
     def states(
         self,
@@ -130,24 +130,21 @@ class _Piece:
     ) -> tuple[Tensor, ...]:
         """Of dt, v, b, c, a and h, from those of y (g) and of the state after the last position (later).
 
-        G_t, the gradient of h_t, comes by a scan in the other direction: G_t = C_t g_t + exp(dt_{t+1} A) G_{t+1}.
+        G_t, the gradient of h_t, comes by a scan in the other direction: G_t = C_t g_t + K_{t+1}, K_t = exp(dt_t A) G_t. That of dt_t A is
+        K_t h_{t-1}. Sums over channels are written as products of one row with a matrix, which no kernel does in fewer passes.
         """
-        factors, states = self.states(dt, v, b, h)
-        total, spare = (z[: len(dt), : dt.shape[1]] for z in self.memory[2:])
-        of_c = torch.mul(states, g[:, :, None], out=spare).sum(-1)
+        kept, states = self.states(dt, v, b, h)  # kept: factors at first
+        total = self.memory[2][: len(dt), : dt.shape[1]]
+        of_c = (g[:, :, None] @ states.mT).squeeze(2)
         torch.mul(g[:, :, None], c[..., None], out=total)
-        total[-1] += later
-        each = list(zip(factors.unbind(), total.unbind(), strict=True))
-        for (factor, last), (_, now) in zip(each[:0:-1], each[-2::-1], strict=True):
-            now.addcmul_(factor, last)
-        of_v = (b[:, :, None] @ total).squeeze(2)
-        of_b = torch.mul(total, v[:, :, None], out=spare).sum(-1)
-        total *= factors
-        of_h = total[0].clone()
-        total[0] *= h
-        total[1:] *= states[:-1]  # from here on the gradient of dt_t A
-        of_dt = torch.mul(total, self.a, out=spare).sum(2)
-        of_a = torch.mul(total, dt[:, :, None], out=spare).sum((0, 1))
+        for factor, now in zip(reversed(kept.unbind()), reversed(total.unbind()), strict=True):
+            later = factor.mul_(now.add_(later))
+        of_v, of_b = (b[:, :, None] @ total).squeeze(2), (v[:, :, None] @ total.mT).squeeze(2)
+        of_h = later.clone()
+        kept[0] *= h
+        kept[1:] *= states[:-1]  # from here on the gradient of dt_t A
+        of_dt = torch.mul(kept, self.a, out=total).sum(2)
+        of_a = torch.mul(kept, dt[:, :, None], out=total).sum((0, 1))
         return of_dt, of_v, of_b, of_c, of_a, of_h
 
 
