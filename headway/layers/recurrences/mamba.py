@@ -56,7 +56,7 @@ class Mamba(nn.Module):
         return F.softplus(self.dt(r)), b, c
 
     def _convolve(self, u: Float[Tensor, "b t c"]) -> Float[Tensor, "b t c"]:
-        """sum_k w_k u_{t-k} + b as products of whole sequences: torch's kernel would want time last, and all that follows wants it first."""
+        """sum_k w_k u_{t-k} + b, as products of whole sequences: torch's kernel wants time last, all that follows wants it first."""
         taps = self.convolution.weight[:, 0].T
         padded = F.pad(u, (0, 0, len(taps) - 1, 0))
         v = self.convolution.bias.expand_as(u)
