@@ -15,7 +15,8 @@ KINDS = {
     "element by element, and sums": ("aten::",),  # all that is left and not in VIEWS
 }
 VIEWS = """empty empty_like empty_strided view _unsafe_view reshape flatten unflatten as_strided t transpose permute slice select split
-chunk unbind expand expand_as unsqueeze squeeze detach alias resolve_conj view_as_real view_as_complex narrow result_type to is_nonzero item"""
+chunk unbind expand expand_as unsqueeze squeeze detach alias resolve_conj view_as_real view_as_complex narrow
+result_type to is_nonzero item"""
 REST = "views, Python, autograd"
 
 

@@ -1,5 +1,5 @@
 import math
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -59,7 +59,7 @@ class Mamba(nn.Module):
         """sum_k w_k u_{t-k} + b, as products of whole sequences: torch's kernel wants time last, all that follows wants it first."""
         taps = self.convolution.weight[:, 0].T
         padded = F.pad(u, (0, 0, len(taps) - 1, 0))
-        v = self.convolution.bias.expand_as(u)
+        v = cast(Tensor, self.convolution.bias).expand_as(u)
         for k, tap in enumerate(taps):
             v = torch.addcmul(v, tap, padded[:, k : k + u.shape[1]])
         return v
@@ -167,9 +167,9 @@ class _SelectiveScan(torch.autograd.Function):
         with without_autocast(a.device):
             for group in groups:
                 for number, cut in enumerate(cuts):
-                    given = [z[cut, group] for z in along]
-                    states = piece.states(*given[:3], starts[number, group])[1]
-                    y[cut, group] = (given[3][:, :, None] @ states).squeeze(2)
+                    d, w, write, read = (z[cut, group] for z in along)
+                    states = piece.states(d, w, write, starts[number, group])[1]
+                    y[cut, group] = (read[:, :, None] @ states).squeeze(2)
                     starts[number + 1, group] = states[-1]
         ctx.cuts, ctx.groups, ctx.sizes = cuts, groups, (length, together)
         ctx.save_for_backward(*along, a, starts)
@@ -184,7 +184,8 @@ class _SelectiveScan(torch.autograd.Function):
         for group in ctx.groups:
             of_h = torch.zeros_like(starts[0, group])
             for cut, h in reversed(list(zip(ctx.cuts, starts[:, group], strict=False))):
-                *parts, of_piece, of_h = piece.gradients(g[cut, group], *(z[cut, group] for z in along), h, of_h)
+                d, w, write, read = (z[cut, group] for z in along)
+                *parts, of_piece, of_h = piece.gradients(g[cut, group], d, w, write, read, h, of_h)
                 for whole, part in zip(found, parts, strict=True):
                     whole[cut, group] = part
                 of_a += of_piece
