@@ -6,6 +6,8 @@ gpt: width 256, 4 blocks, context 256, 4,096 tokens; the share counts the produc
 at which this machine multiplies 2048 x 1024 by 1024 x 1024. Muon's part is the time that its orthogonalisation takes out of a step.
 mamba and lru: language models of as many parameters (about those of lru with width 128 and 4 blocks), 12 texts of 128 characters. LSTM:
 32 texts of 128 positions, width 256. All take turns, and medians over the rounds count: what else the machine does meets all alike.
+`--profile` prints where the time of these steps goes instead (torch's profiler). `--processor-time` counts the process's own seconds, on a
+machine that others use at the same time; with one thread these are what the clock would show if it were alone.
 """
 
 import argparse
@@ -14,9 +16,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from statistics import median
 
+import headway  # noqa: F401 - before torch: it decides how torch's threads wait
+
+# isort: split
 import torch
 from rows import Row, append_rows
 from torch import Tensor, nn
+from torch.profiler import record_function
+from where import table
 
 from headway.compare.equal_sizes import equal_sizes
 from headway.core import machine
@@ -35,24 +42,27 @@ class Orthogonalisation:
     """`muon.orthogonalised`, with the time that it takes."""
 
     def __init__(self) -> None:
-        self.seconds, self.inside = 0.0, muon.orthogonalised
+        self.times: list[float] = []  # of each step
+        self.inside = muon.orthogonalised
+        self.clock: Callable[[], float] = time.perf_counter
         muon.orthogonalised = self  # type: ignore[assignment]
 
     def __call__(self, x: Tensor) -> Tensor:
-        began = time.perf_counter()
-        found = self.inside(x)
-        self.seconds += time.perf_counter() - began
+        began = self.clock()
+        with record_function("orthogonalisation"):
+            found = self.inside(x)
+        self.times.append(self.clock() - began)
         return found
 
 
-def medians(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def medians(calls: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float]) -> dict[str, float]:
     """Seconds of each call, which take turns; the first round is not counted."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds + 1):
         for name, call in calls.items():
-            began = time.perf_counter()
+            began = clock()
             call()
-            times[name].append(time.perf_counter() - began)
+            times[name].append(clock() - began)
     return {name: median(found[1:]) for name, found in times.items()}
 
 
@@ -64,7 +74,8 @@ def stepper(model: nn.Module, optimizer: str, rows: int, length: int) -> Callabl
     def step() -> None:
         loss, _ = linear_cross_entropy(model(ids[:, :-1]).flatten(0, 1), model.output.weight, ids[:, 1:].flatten())
         (loss / ids.numel()).backward()
-        learner.step(1e-3, learner.norm(), 1.0, 0.9)
+        with record_function("update"):
+            learner.step(1e-3, learner.norm(), 1.0, 0.9)
 
     return step
 
@@ -77,6 +88,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", metavar="FILE", help="append the ratios to this file")
+    parser.add_argument("--profile", action="store_true", help="print where the time of a step goes, and nothing else")
+    parser.add_argument("--processor-time", action="store_true", help="count the seconds of this process, not those of the clock")
     a = parser.parse_args()
     machine.prepare()
     torch.manual_seed(0)
@@ -86,21 +99,32 @@ def main() -> None:
     equal = equal_sizes(small, {"vocabulary": WORDS})
     x, ours, theirs = torch.randn(32, 128, WIDTH, requires_grad=True), LSTM(WIDTH, WIDTH), nn.LSTM(WIDTH, WIDTH, batch_first=True)
     inside = Orthogonalisation()
+    steps = {
+        **{o: stepper(build_model(gpt, {"vocabulary": WORDS}), o, ROWS, CONTEXT) for o in ("adamw", "muon")},
+        **{n: stepper(build_model(c, {"vocabulary": WORDS}), "adamw", 12, 128) for n, (c, _) in equal.items()},
+    }
+    if a.profile:
+        titles = {"adamw": "gpt, AdamW", "muon": "gpt, Muon", "lru": "lru", "mamba": "mamba"}
+        print(table({titles[name]: step for name, step in steps.items()}, a.rounds))
+        return
+    clock = inside.clock = time.process_time if a.processor_time else time.perf_counter
     found = medians(
         {
             "matrix rate": lambda: [left @ right for _ in range(10)],
-            **{o: stepper(build_model(gpt, {"vocabulary": WORDS}), o, ROWS, CONTEXT) for o in ("adamw", "muon")},
-            **{n: stepper(build_model(c, {"vocabulary": WORDS}), "adamw", 12, 128) for n, (c, _) in equal.items()},
+            **steps,
             "our LSTM": partial(backward, ours, x),
             "torch's LSTM": partial(backward, lambda z: theirs(z)[0], x),
         },
         a.rounds,
+        clock,
     )
     rate = 10 * 2 * 2048 * 1024 * 1024 / found["matrix rate"]
     tokens = ROWS * CONTEXT
     products = DEPTH * 12 * WIDTH * WIDTH + WORDS * WIDTH + DEPTH * WIDTH * CONTEXT  # of the scores only half: they are causal
     shares = {o: 3 * 2 * tokens * products / found[o] / rate for o in ("adamw", "muon")}
-    own = inside.seconds / (a.rounds + 1) / found["muon"]
+    per_step = len(inside.times) // (a.rounds + 1)  # calls: one for each shape
+    each = [sum(inside.times[i : i + per_step]) for i in range(per_step, len(inside.times), per_step)]
+    own = median(each) / found["muon"]
     print(f"matrix rate {rate / 1e9:.0f} GFLOP/s, {torch.get_num_threads()} threads, medians of {a.rounds} rounds")
     for name, share in shares.items():
         print(f"gpt, width {WIDTH}, {name}: {found[name]:.3f} s a step, {tokens / found[name]:,.0f} tokens/s, {share:.2f} of the rate")

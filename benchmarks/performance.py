@@ -18,6 +18,7 @@ from pathlib import Path
 from rows import Row, read_rows
 
 HERE = Path(__file__).parent
+PROFILED = ("translation_speed", "language_speed")  # they also say where the time of a step goes
 SCRIPTS = ("translation_speed", "start_up", "language_speed", "pictures", "graphs", "scan", "intrinsic_dimension")
 
 
@@ -41,7 +42,11 @@ def measure(name: str, folder: Path) -> dict[str, object]:
         raise SystemExit(f"{name}.py failed")
     rows = [row.__dict__ for row in read_rows(path)]
     path.unlink()
-    return {"date": time.strftime("%Y-%m-%d"), "machine": processor(), "rows": rows}
+    found: dict[str, object] = {"date": time.strftime("%Y-%m-%d"), "machine": processor(), "rows": rows}
+    if name in PROFILED:
+        command = [sys.executable, HERE / f"{name}.py", "--profile"]
+        found["profile"] = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return found
 
 
 def table(found: dict[str, dict]) -> str:
@@ -54,6 +59,10 @@ def table(found: dict[str, dict]) -> str:
     return "\n".join(lines)
 
 
+def profiles(found: dict[str, dict]) -> str:
+    return "\n\n".join(f"`{name} --profile`, {p['date']}, {p['machine']}:\n\n{p['profile']}" for name, p in found.items() if "profile" in p)
+
+
 def page(found: dict[str, dict]) -> str:
     return f"""# Performance
 
@@ -63,6 +72,12 @@ Ratios, each measured in one run on one machine, both sides taking turns; median
 {table(found)}
 
 ![every ratio against its aim](figures/performance.svg)
+
+## Where the time of a training step goes
+
+Shares of the time that torch's profiler counts, with the operations of one step.
+
+{profiles(found)}
 """
 
 

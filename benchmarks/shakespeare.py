@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from headway.cli import main
 from headway.evaluate.language import predict
 
-JUDGING = 16  # seconds left for judging the finished run and writing its report: all of the command counts
+JUDGING = 0.2, 16  # share of the time, and seconds at most, left for judging the run and writing its report: all of the command counts
 LAYERS, HEADS, WIDTH, CONTEXT, BATCH, STEPS = 4, 4, 128, 64, 12, 2000
 
 
@@ -107,7 +107,7 @@ def nanogpt(train: np.ndarray, held_out: np.ndarray, vocabulary: int) -> tuple[f
 def ours(path: str, seconds: float, extra: list[str]) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         out, began = f"{folder}/run", time.monotonic()
-        minutes = (seconds - JUDGING) / 60
+        minutes = (seconds - min(JUDGING[0] * seconds, JUDGING[1])) / 60
         words = ["train", "language", "--text", path, "--tokens", "characters", "--minutes", f"{minutes}", "--out", out, *extra]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             if main(words):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rows import Row, append_rows
 from turns import serve, take_turns
 
 WIDTH, DEPTH, HEADS, INNER, VOCABULARY = 256, 3, 4, 1024, 8000
@@ -228,17 +229,40 @@ SYSTEMS: dict[str, Callable[[], Callable[[], None]]] = {
 }
 
 
+def rows(seconds: dict[str, float], rate: float) -> list[Row]:
+    """The share of the matrix rate, and headway beside each peer that was measured."""
+    found, step = [], "train: headway"
+    if step in seconds:
+        with open("/proc/cpuinfo") as file:
+            aim = 0.70 if "avx512f" in file.read() else 0.78
+        found.append(Row(f"training step, translation, width {WIDTH}", "matrix rate", flops_per_step() / seconds[step] / rate, least=aim))
+    for ours in (name for name in seconds if name.endswith(": headway")):
+        kind = ours.removesuffix(": headway")
+        what = "training step, translation" if kind == "train" else f"decoding, {kind}"
+        peers = (name for name in seconds if name.startswith(f"{kind}: ") and name != ours)
+        found += [Row(what, peer.removeprefix(f"{kind}: "), seconds[peer] / seconds[ours]) for peer in peers]
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--only", default="", metavar="TEXT", help="systems whose names contain this, and the matrix rate")
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--rows", metavar="FILE", help="append the ratios to this file")
+    parser.add_argument("--profile", action="store_true", help="print where the time of a training step goes, and nothing else")
     parser.add_argument("--worker", choices=SYSTEMS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
         if "Hugging" not in arguments.worker and "torch" not in arguments.worker:
             import headway  # noqa: F401 - first of all, as a user of Headway has it: it decides how torch's threads wait
         serve(SYSTEMS, arguments.worker)
+        return
+    if arguments.profile:
+        step = train_headway()  # which loads headway, and then torch
+        from where import table
+
+        print(table({"translation, AdamW": step}, arguments.rounds))
         return
     chosen = {name: system for name, system in SYSTEMS.items() if arguments.only in name or name == "matrix rate"}
     seconds = take_turns(__file__, chosen, arguments.rounds)
@@ -252,6 +276,7 @@ def main() -> None:
         peers = [t for name, t in trained.items() if name != "headway"]
         if "headway" in trained and peers:
             print(f"  headway is {min(peers) / trained['headway']:.2f} times as fast as the better peer\n")
+    append_rows(arguments.rows, rows(seconds, rate))
     for kind, (_, count, batches) in KINDS.items():
         found = {name: count * batches / seconds[f"{kind}: {name}"] for name in DECODERS if f"{kind}: {name}" in seconds}
         if found:

@@ -18,7 +18,7 @@ class Feedforward(nn.Module):
 
     aliases = ("feed-forward network", "position-wise feed-forward network", "pointwise MLP", "FFN")
 
-    def __init__(self, width: int, inner: int, activation: Callable[[Tensor], Tensor] = torch.relu_) -> None:
+    def __init__(self, width: int, inner: int, activation: Callable[[Tensor], Tensor] = torch.relu) -> None:
         super().__init__()
         self.up = Linear(width, inner)
         self.activation = activation

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from headway.core.errors import Diverged
 from headway.core.files import write_tensors
 from headway.core.signals import answered
+from headway.core.waiting import Waiting
 from headway.models.weights import saved_tensors
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.task import Batches, Figure, Loss, Validation
@@ -134,10 +135,11 @@ class Loop(Generic[B]):
     def run(self, progress: Progress | None = None, until: Callable[[int], bool] | None = None) -> bool:
         """Train to the end, or until `until(step)`. Returns False if a person interrupted it; the run is usable either way."""
         progress = progress or Progress(quiet=True)
-        with answered(self._interrupt):
+        with answered(self._interrupt), Waiting() as waiting:
             self._begin(progress)
             while not self._finished(progress):
                 self._advance(progress)
+                waiting.look()
                 if until and until(self.state.step):
                     break
             if self.unsaved and self._is_good():

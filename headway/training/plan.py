@@ -106,14 +106,13 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
     elif t.minutes is not None and seconds is not None:
         total = max(1, int(t.minutes * 60 / seconds))
     gentle = recipe.start is not None  # weights that know something already: a longer warm-up
-    short = t.minutes is not None and t.minutes < 5
     return Settings(
         steps=total,
         batch=proposal.batch,
         rate=proposal.rate,
         warmup=t.warmup or max(1, min(1000, total // (5 if gentle else 10))),
         average=round(1 - 1 / max(2.0, min(1000.0, total / 20)), 6) if t.average is None else t.average,
-        validate=t.validate or min(2000, -(-total // (6 if short else 12))),
+        validate=t.validate or min(2000, -(-total // validations(t.minutes))),
         accumulate=accumulate,
         optimizer=t.optimizer,
         schedule=t.schedule,
@@ -129,13 +128,18 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
     )
 
 
+def validations(minutes: float | None) -> int:
+    """How often a run is validated, unless its steps are very many: less often if it is short."""
+    return 6 if minutes is not None and minutes < 5 else 12
+
+
 def seconds_per_step(times: list[float], minutes: float, spent: float, validation: float) -> float:
-    """What a step may be reckoned with so that reading (`spent` seconds) and about 13 validations fit into the budget as well.
+    """What a step may be reckoned with so that reading (`spent` seconds) and all validations fit into the budget as well.
 
     The median of the timed steps: the mean would plan for every delay of the first seconds.
     """
     budget = 60 * minutes
-    left = max(0.5 * budget, budget - spent - 13 * validation)
+    left = max(0.5 * budget, budget - spent - (validations(minutes) + 1) * validation)
     return statistics.median(times[1:]) * budget / left
 
 

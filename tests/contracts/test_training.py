@@ -241,6 +241,15 @@ def test_muon_against_the_singular_value_decomposition() -> None:
     for rows, columns in ((6, 2), (2, 6), (5, 3), (3, 5), (4, 4)):
         m = torch.randn(rows, columns)
         assert torch.equal(from_blocks(to_blocks(m), rows, columns), m)
+    wide = torch.randn(2, 8, 32)  # iterated through its Gram matrix
+    u, _, vt = torch.linalg.svd(wide, full_matrices=False)
+    s = torch.diagonal(u.mT @ orthogonalised(wide) @ vt.mT, dim1=-2, dim2=-1)
+    torch.testing.assert_close(u @ torch.diag_embed(s) @ vt, orthogonalised(wide), atol=1e-4, rtol=1e-3)
+    assert ((s > 0.6) & (s < 1.25)).all()
+    for size in (1e-5, 1e5):  # a matrix has a direction, however small or large it is
+        torch.testing.assert_close(orthogonalised(size * wide), orthogonalised(wide), atol=1e-2, rtol=1e-2)
+    for size in (0.0, 1e-12, 1e-30):  # and in the end none: nothing grows out of noise
+        assert torch.linalg.matrix_norm(orthogonalised(size * x), 2).max() < 1.25
     weight = torch.nn.Parameter(torch.zeros(8, 8))
     weight.grad = torch.randn(8, 8)
     Muon([weight], lr=0.1).step()

@@ -2,15 +2,17 @@
 
 import copy
 import os
+import threading
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from headway.core import machine
+from headway.core import machine, waiting
 from headway.core.errors import UsageError
 from headway.core.machine import available_memory, expected_memory, require_memory
+from headway.core.waiting import Waiting
 
 GB = 10**9
 MEMINFO = "MemTotal:       24684100 kB\nMemFree:        1000 kB\nMemAvailable:   16000000 kB\n"
@@ -89,3 +91,33 @@ def test_other_programs_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert machine.shares_cores(tmp_path) is shared, (usable, running)
     (tmp_path / "proc" / "loadavg").write_text("nonsense")
     assert machine.shares_cores(tmp_path) is False and machine.shares_cores(tmp_path / "none") is False
+
+
+def test_threads_stop_spinning_beside_a_program_that_began_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that waits longest for a core counts; a second group of threads comes, sleeps, and goes when the machine is quiet."""
+    monkeypatch.setattr(waiting, "EVERY", 0.0)
+    clock = iter(range(100))
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+
+    def waited(*seconds: float) -> None:
+        for number, each in enumerate(seconds):
+            task = tmp_path / "proc/self/task" / str(number)
+            task.mkdir(parents=True, exist_ok=True)
+            (task / "schedstat").write_text(f"123456 {int(1e9 * each)} 17\n")
+
+    waited(5.0, 5.0)
+    before = threading.active_count()
+    with Waiting(tmp_path) as looking:
+        for total, sleeps in ((5.05, False), (5.3, True), (5.35, True), (5.36, False), (5.9, True)):
+            waited(5.0, total)
+            looking.look()
+            assert (looking.sleepers is not None) is sleeps, total
+            assert threading.active_count() == before + sleeps
+        (tmp_path / "proc/self/task/0/schedstat").write_text("nonsense")
+        (tmp_path / "proc/self/task/1/schedstat").unlink()
+        assert looking.seconds() == {}
+    assert looking.sleepers is None and threading.active_count() == before
+    with Waiting(tmp_path / "none") as looking:
+        looking.look()
+        assert looking.sleepers is None

@@ -1,5 +1,5 @@
 import math
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -8,10 +8,11 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from headway.layers.padding import require_right_padding
-from headway.layers.recurrences.scan import linear_scan, solve
+from headway.layers.precision import without_autocast
 
 State = tuple[Float[Tensor, "b c k"], Float[Tensor, "b n c"]]
-PIECE = 64  # positions whose states exist at the same time: b * PIECE * c * n numbers, for sequences of any length
+SIZE = 1 << 19  # numbers of a piece: then the few tensors that a piece needs stay in the cache of a core (measured)
+LEAST = 8  # positions of a piece, at least: one state in LEAST is kept for the way back
 
 
 class Mamba(nn.Module):
@@ -38,7 +39,7 @@ class Mamba(nn.Module):
         inner, rank = expand * width, -(-width // 16)
         self.sizes = [rank, states, states]
         self.input = nn.Linear(inputs, 2 * inner, bias=False)
-        self.convolution = nn.Conv1d(inner, inner, window, groups=inner, padding=window - 1)
+        self.convolution = nn.Conv1d(inner, inner, window, groups=inner)
         self.select = nn.Linear(inner, sum(self.sizes), bias=False)  # W_r, W_B and W_C
         self.dt = nn.Linear(rank, inner)
         self.A = nn.Parameter(torch.arange(1, states + 1).to(self.dt.weight.dtype).log().repeat(inner, 1))  # log(-A)
@@ -54,6 +55,15 @@ class Mamba(nn.Module):
         r, b, c = self.select(v).split(self.sizes, -1)
         return F.softplus(self.dt(r)), b, c
 
+    def _convolve(self, u: Float[Tensor, "b t c"]) -> Float[Tensor, "b t c"]:
+        """sum_k w_k u_{t-k} + b, as products of whole sequences: torch's kernel wants time last, all that follows wants it first."""
+        taps = self.convolution.weight[:, 0].T
+        padded = F.pad(u, (0, 0, len(taps) - 1, 0))
+        v = cast(Tensor, self.convolution.bias).expand_as(u)
+        for k, tap in enumerate(taps):
+            v = torch.addcmul(v, tap, padded[:, k : k + u.shape[1]])
+        return v
+
     def start(self, batch: int) -> State:
         """The last inputs of the convolution, and the state."""
         window = self.convolution.kernel_size[0]
@@ -64,8 +74,9 @@ class Mamba(nn.Module):
         seen = torch.cat((state[0], u[..., None]), -1)
         v = F.silu(F.conv1d(seen, self.convolution.weight, self.convolution.bias, groups=len(self.A)).squeeze(-1))
         dt, b, c = self._select(v)
-        y, _, h = _piece(dt[:, None], (dt * v)[:, None], b[:, None], c[:, None], -self.A.T.exp(), state[1])
-        return self.output((y[:, 0] + self.D * v) * F.silu(z)), (seen[..., 1:], h[:, 0])
+        h = torch.exp2(dt[:, None] * (-self.A.T.exp() / math.log(2))) * state[1] + b[..., None] * (dt * v)[:, None]
+        y = (c[:, None] @ h).squeeze(1)
+        return self.output((y + self.D * v) * F.silu(z)), (seen[..., 1:], h)
 
     def forward(self, x: Float[Tensor, "b t i"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """Padding on the right is in the future of all that is kept, so `keep` changes nothing."""
@@ -73,27 +84,68 @@ class Mamba(nn.Module):
         if not x.numel():
             return x.new_zeros(*x.shape[:2], self.output.out_features)
         u, z = self.input(x).chunk(2, -1)
-        v = F.silu(self.convolution(u.mT)[..., : x.shape[1]].mT)
+        v = F.silu(self._convolve(u))
         dt, b, c = self._select(v)
         y = _SelectiveScan.apply(dt, dt * v, b, c, -self.A.T.exp())
         return self.output((y + self.D * v) * F.silu(z))
 
 
-def _piece(
-    dt: Float[Tensor, "b t c"],
-    v: Float[Tensor, "b t c"],
-    b: Float[Tensor, "b t n"],
-    c: Float[Tensor, "b t n"],
-    a: Float[Tensor, "n c"],
-    h: Float[Tensor, "b n c"],
-) -> tuple[Float[Tensor, "b t c"], Float[Tensor, "b t n c"], Float[Tensor, "b t n c"]]:
-    """y_t = C_t h_t with h_t = exp(dt_t A) h_{t-1} + B_t v_t, where v carries dt already; the factors exp(dt_t A); and all h_t.
+class _Piece:
+    """Some rows of a batch at some positions: the factors exp(dt_t A) and the states, in memory that the next piece uses again.
 
-    Channels stand last, because there are more of them than states: the inner loops of all these products are then long.
+        h_t = exp(dt_t A) h_{t-1} + B_t v_t        y_t = C_t h_t        (v carries dt already)
+
+    Time stands first, so that one position is one block of memory; channels stand last, because there are more of them than states:
+    the inner loops of all these products are then long. exp(x) is 2^(x / log 2), for which torch has a much faster kernel.
     """
-    factors = (dt[:, :, None] * a).exp_()
-    states = linear_scan(factors, v[:, :, None] * b[..., None], h)
-    return (c[:, :, None] @ states).squeeze(2), factors, states
+
+    def __init__(self, a: Float[Tensor, "n c"], length: int, rows: int) -> None:
+        self.a, self.base = a, a / math.log(2)
+        self.memory = [a.new_empty(length, rows, *a.shape) for _ in range(3)]
+
+    def states(
+        self,
+        dt: Float[Tensor, "t b c"],
+        v: Float[Tensor, "t b c"],
+        b: Float[Tensor, "t b n"],
+        h: Float[Tensor, "b n c"],
+    ) -> tuple[Float[Tensor, "t b n c"], Float[Tensor, "t b n c"]]:
+        """The factors and all h_t after the state h, position by position."""
+        factors, states = (z[: len(dt), : dt.shape[1]] for z in self.memory[:2])
+        torch.mul(dt[:, :, None], self.base, out=factors).exp2_()
+        torch.mul(v[:, :, None], b[..., None], out=states)
+        for factor, state in zip(factors.unbind(), states.unbind(), strict=True):
+            h = torch.addcmul(state, factor, h, out=state)
+        return factors, states
+
+    def gradients(
+        self,
+        g: Float[Tensor, "t b c"],
+        dt: Float[Tensor, "t b c"],
+        v: Float[Tensor, "t b c"],
+        b: Float[Tensor, "t b n"],
+        c: Float[Tensor, "t b n"],
+        h: Float[Tensor, "b n c"],
+        later: Float[Tensor, "b n c"],
+    ) -> tuple[Tensor, ...]:
+        """Of dt, v, b, c, a and h, from those of y (g) and of the state after the last position (later).
+
+        G_t, the gradient of h_t, comes by a scan in the other direction: G_t = C_t g_t + K_{t+1}, K_t = exp(dt_t A) G_t. That of dt_t A is
+        K_t h_{t-1}. Sums over channels are written as products of one row with a matrix, which no kernel does in fewer passes.
+        """
+        kept, states = self.states(dt, v, b, h)  # kept: factors at first
+        total = self.memory[2][: len(dt), : dt.shape[1]]
+        of_c = (g[:, :, None] @ states.mT).squeeze(2)
+        torch.mul(g[:, :, None], c[..., None], out=total)
+        for factor, now in zip(reversed(kept.unbind()), reversed(total.unbind()), strict=True):
+            later = factor.mul_(now.add_(later))
+        of_v, of_b = (b[:, :, None] @ total).squeeze(2), (v[:, :, None] @ total.mT).squeeze(2)
+        of_h = later.clone()
+        kept[0] *= h
+        kept[1:] *= states[:-1]  # from here on the gradient of dt_t A
+        of_dt = torch.mul(kept, self.a, out=total).sum(2)
+        of_a = torch.mul(kept, dt[:, :, None], out=total).sum((0, 1))
+        return of_dt, of_v, of_b, of_c, of_a, of_h
 
 
 class _SelectiveScan(torch.autograd.Function):
@@ -101,34 +153,40 @@ class _SelectiveScan(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, dt: Tensor, v: Tensor, b: Tensor, c: Tensor, a: Tensor) -> Tensor:
-        ctx.cuts = [slice(t, t + PIECE) for t in range(0, dt.shape[1], PIECE)]
-        y, starts = torch.empty_like(dt), dt.new_zeros(len(ctx.cuts) + 1, len(dt), *a.shape)
-        for number, cut in enumerate(ctx.cuts):
-            y[:, cut], _, states = _piece(dt[:, cut], v[:, cut], b[:, cut], c[:, cut], a, starts[number])
-            starts[number + 1] = states[:, -1]
-        ctx.save_for_backward(dt, v, b, c, a, starts)
-        return y
+        along = [z.transpose(0, 1).to(a.dtype).contiguous() for z in (dt, v, b, c)]
+        t, rows = dt.shape[1], dt.shape[0]
+        together = max(1, min(rows, SIZE // (LEAST * a.numel())))
+        length = min(t, max(LEAST, SIZE // (together * a.numel())))
+        cuts = [slice(i, i + length) for i in range(0, t, length)]
+        groups = [slice(i, i + together) for i in range(0, rows, together)]
+        piece, y, starts = (
+            _Piece(a, length, together),
+            torch.empty_like(along[0]),
+            a.new_zeros(len(cuts) + 1, rows, *a.shape),
+        )
+        with without_autocast(a.device):
+            for group in groups:
+                for number, cut in enumerate(cuts):
+                    d, w, write, read = (z[cut, group] for z in along)
+                    states = piece.states(d, w, write, starts[number, group])[1]
+                    y[cut, group] = (read[:, :, None] @ states).squeeze(2)
+                    starts[number + 1, group] = states[-1]
+        ctx.cuts, ctx.groups, ctx.sizes = cuts, groups, (length, together)
+        ctx.save_for_backward(*along, a, starts)
+        return y.transpose(0, 1).to(dt.dtype).contiguous()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
-        """G_t, the gradient of h_t, comes by a scan in the other direction: G_t = C_t g_t + exp(dt_{t+1} A) G_{t+1}."""
         *along, a, starts = ctx.saved_tensors
-        found, of_a, of_h = [torch.empty_like(z) for z in along], torch.zeros_like(a), torch.zeros_like(starts[0])
-        for cut, h in reversed(list(zip(ctx.cuts, starts, strict=False))):
-            dt, v, b, c = (z[:, cut] for z in along)
-            _, factors, states = _piece(dt, v, b, c, a, h)
-            of_dt, of_v, of_b, of_c = (z[:, cut] for z in found)
-            of_c[:] = (states * g[:, cut, None]).sum(-1)
-            total = g[:, cut, None] * c[..., None]
-            total[:, -1] += of_h
-            solve(factors[:, 1:], total[:, :-1], total[:, -1], total[:, :-1], ahead=False)
-            of_h = factors[:, 0] * total[:, 0]
-            of_v[:] = (b[:, :, None] @ total).squeeze(2)
-            of_b[:] = (total * v[:, :, None]).sum(-1)
-            total[:, 0] *= h
-            total[:, 1:] *= states[:, :-1]
-            total *= factors  # from here on the gradient of dt_t A
-            of_dt[:] = (total * a).sum(2)
-            of_a += (total * dt[:, :, None]).sum((0, 1))
-        return *found, of_a
+        g, piece = g.transpose(0, 1).to(a.dtype).contiguous(), _Piece(a, *ctx.sizes)
+        found, of_a = [torch.empty_like(z) for z in along], torch.zeros_like(a)
+        for group in ctx.groups:
+            of_h = torch.zeros_like(starts[0, group])
+            for cut, h in reversed(list(zip(ctx.cuts, starts[:, group], strict=False))):
+                d, w, write, read = (z[cut, group] for z in along)
+                *parts, of_piece, of_h = piece.gradients(g[cut, group], d, w, write, read, h, of_h)
+                for whole, part in zip(found, parts, strict=True):
+                    whole[cut, group] = part
+                of_a += of_piece
+        return *(z.transpose(0, 1) for z in found), of_a
