@@ -16,14 +16,18 @@ Product = Callable[[Tensor], Tensor]  # by a matrix
 class Folded:
     """Keys and values of a single sequence with W_Q and W_O multiplied into them, for stepping (`Cross.fold`).
 
+    No dataclass: its tensors have no axis for the batch, of which rows could be picked (`decode.state`).
+
     scores    what a query is multiplied by
     added     to its scores; the smallest number at padding
     answers   what the weights of all heads and positions are multiplied by; 0 at padding
     """
 
-    __slots__ = ("added", "answers", "scores")  # no dataclass: without an axis for the batch, no rows are picked (`decode.state`)
+    __slots__ = ("added", "answers", "scores")
 
-    def __init__(self, scores: Float[Tensor, "d hs"], added: Float[Tensor, "hs"], answers: Float[Tensor, "hs d"]) -> None:
+    def __init__(
+        self, scores: Float[Tensor, "d hs"], added: Float[Tensor, "hs"], answers: Float[Tensor, "hs d"]
+    ) -> None:
         self.scores, self.added, self.answers = scores, added, answers
 
 
