@@ -1,19 +1,24 @@
-"""Speed of language models: training steps as a share of the matrix rate, Muon's part of a step, mamba beside lru, our LSTM beside torch's.
+"""Speed of language models: training steps as a share of the matrix rate, Muon's part of a step, mamba beside lru, our LSTM beside
+torch's, generation beside Hugging Face's GPT-2.
 
     python benchmarks/language_speed.py
 
 gpt: width 256, 4 blocks, context 256, 4,096 tokens; the share counts the products of the model (forward and backward) against the rate
 at which this machine multiplies 2048 x 1024 by 1024 x 1024. Muon's part is the time that its orthogonalisation takes out of a step.
 mamba and lru: language models of as many parameters (about those of lru with width 128 and 4 blocks), 12 texts of 128 characters. LSTM:
-32 texts of 128 positions, width 256. All take turns, and medians over the rounds count: what else the machine does meets all alike.
-`--profile` prints where the time of these steps goes instead (torch's profiler). `--processor-time` counts the process's own seconds, on a
-machine that others use at the same time; with one thread these are what the clock would show if it were alone.
+32 texts of 128 positions, width 256. Generation: the 64 most probable tokens after one, by the gpt above and by
+`GPT2LMHeadModel.generate` of the same sizes (if transformers is installed: peers.txt), for 1 and for 16 texts. All take turns, and medians
+over the rounds count: what else the machine does meets all alike. `--profile` prints where the time of the training steps goes instead
+(torch's profiler). `--processor-time` counts the process's own seconds, on a machine that others use at the same time; with one thread
+these are what the clock would show if it were alone.
 """
 
 import argparse
+import importlib.util
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import islice
 from statistics import median
 
 import headway  # noqa: F401 - before torch: it decides how torch's threads wait
@@ -28,6 +33,7 @@ from where import table
 from headway.compare.equal_sizes import equal_sizes
 from headway.core import machine
 from headway.core.config import Choice
+from headway.decode.sample import sample
 from headway.layers.cross_entropy import linear_cross_entropy
 from headway.layers.recurrences.lstm import LSTM
 from headway.models.build import build_model
@@ -36,6 +42,7 @@ from headway.training.optimizers import muon
 from headway.training.plan import Settings
 
 WIDTH, DEPTH, CONTEXT, ROWS, WORDS = 256, 4, 256, 16, 260
+WRITTEN, TEXTS = 64, (1, 16)  # tokens that are generated, for so many texts at a time
 
 
 class Orthogonalisation:
@@ -80,6 +87,28 @@ def stepper(model: nn.Module, optimizer: str, rows: int, length: int) -> Callabl
     return step
 
 
+def write(model: nn.Module, texts: int) -> Callable[[], object]:
+    """As many tokens as `WRITTEN`, after one."""
+    model.eval()
+    prompt = torch.full((texts, 1), 5)
+    return lambda: list(islice(sample(model, prompt, 0.0, None, 1.0, 0, CONTEXT), WRITTEN))
+
+
+def write_hugging_face(texts: int) -> Callable[[], object]:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(vocab_size=WORDS, n_positions=CONTEXT, n_embd=WIDTH, n_layer=DEPTH, n_head=4, bos_token_id=0, eos_token_id=None)
+    model, prompt = GPT2LMHeadModel(config).eval(), torch.full((texts, 1), 5)
+    length = {"max_new_tokens": WRITTEN, "min_new_tokens": WRITTEN, "do_sample": False, "pad_token_id": 0}
+
+    def generate() -> None:
+        with torch.inference_mode():
+            if model.generate(prompt, attention_mask=torch.ones_like(prompt), **length).shape[1] != WRITTEN + 1:
+                raise SystemExit("Hugging Face did not write as many tokens as we")
+
+    return generate
+
+
 def backward(layer: Callable[[Tensor], Tensor], x: Tensor) -> None:
     layer(x).sum().backward()
 
@@ -108,8 +137,12 @@ def main() -> None:
         print(table({titles[name]: step for name, step in steps.items()}, a.rounds))
         return
     clock = inside.clock = time.process_time if a.processor_time else time.perf_counter
+    writers = {f"write {n}": write(build_model(gpt, {"vocabulary": WORDS}), n) for n in TEXTS}
+    if importlib.util.find_spec("transformers"):
+        writers |= {f"Hugging Face {n}": write_hugging_face(n) for n in TEXTS}
     found = medians(
         {
+            **writers,
             "matrix rate": lambda: [left @ right for _ in range(10)],
             **steps,
             "our LSTM": partial(backward, ours, x),
@@ -133,9 +166,13 @@ def main() -> None:
     print(f"a step of 12 x 128 tokens: {sizes}: mamba takes {found['mamba'] / found['lru']:.1f} times as long")
     lstm = found["torch's LSTM"] / found["our LSTM"]
     print(f"LSTM, width {WIDTH}: {lstm:.2f} times as fast as torch's")
+    written = [(n, found[f"Hugging Face {n}"] / found[f"write {n}"]) for n in TEXTS if f"Hugging Face {n}" in found]
+    for n, ratio in written:
+        print(f"{WRITTEN} tokens of {n} texts by gpt: {1e3 * found[f'write {n}']:.0f} ms, {ratio:.2f} times as fast as GPT-2's")
     append_rows(
         a.rows,
         [
+            *(Row(f"generation, gpt of width {WIDTH}, texts: {n}", "Hugging Face GPT-2", ratio, least=1.0) for n, ratio in written),
             Row(f"training step, gpt of width {WIDTH}, AdamW", "matrix rate", shares["adamw"], least=0.75),
             Row(f"training step, gpt of width {WIDTH}, Muon", "matrix rate", shares["muon"]),
             Row("Muon's own products", "whole step", own, most=0.15),

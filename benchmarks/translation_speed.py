@@ -6,10 +6,15 @@ it (the allocator and thread settings of Headway are Headway's). The systems tak
 is greedy in batches of 64 and one sentence at a time, and beam search with 5 hypotheses in batches of 64; all systems write 16 tokens for
 14. CTranslate2 runs the same model, converted (`headway.decode.ctranslate2_engine`). Speeds are ratios: to the peers, and to the rate
 at which this machine multiplies matrices (2048 x 1024 by 1024 x 1024), measured between the rounds.
+
+    python benchmarks/translation_speed.py                        all cores, seconds of the clock
+    python benchmarks/translation_speed.py --threads 1            one thread for each system, seconds of the processor
 """
 
 import argparse
 import json
+import os
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -174,8 +179,9 @@ def decode_ctranslate2(beam: int, count: int, batches: int, int8: bool = False) 
     with tempfile.TemporaryDirectory() as folder:
         convert(model, Names, Names, folder, int8)  # type: ignore[arg-type]
         kind = "int8" if int8 else "float32"
-        threads = {"inter_threads": 2, "intra_threads": 1} if batches > 1 else {"inter_threads": 1, "intra_threads": 2}
-        translator = ctranslate2.Translator(folder, compute_type=kind, **threads)
+        cores = int(os.environ["OMP_NUM_THREADS"])
+        inter, intra = (cores, 1) if batches > 1 else (1, cores)  # batches side by side, as we do; one sentence on all cores
+        translator = ctranslate2.Translator(folder, compute_type=kind, inter_threads=inter, intra_threads=intra)
     rows = [[f"w{i}" for i in row] for row in sentences()[:count].tolist()] * batches
     length = {"min_decoding_length": TARGET, "max_decoding_length": TARGET}
 
@@ -229,7 +235,7 @@ SYSTEMS: dict[str, Callable[[], Callable[[], None]]] = {
 }
 
 
-def rows(seconds: dict[str, float], rate: float) -> list[Row]:
+def rows(seconds: dict[str, float], rate: float, threads: int) -> list[Row]:
     """The share of the matrix rate, and headway beside each peer that was measured."""
     found, step = [], "train: headway"
     if step in seconds:
@@ -238,9 +244,10 @@ def rows(seconds: dict[str, float], rate: float) -> list[Row]:
         found.append(Row(f"training step, translation, width {WIDTH}", "matrix rate", flops_per_step() / seconds[step] / rate, least=aim))
     for ours in (name for name in seconds if name.endswith(": headway")):
         kind = ours.removesuffix(": headway")
-        what = "training step, translation" if kind == "train" else f"decoding, {kind}"
-        peers = (name for name in seconds if name.startswith(f"{kind}: ") and name != ours)
-        found += [Row(what, peer.removeprefix(f"{kind}: "), seconds[peer] / seconds[ours]) for peer in peers]
+        what = "training step, translation" if kind == "train" else f"decoding, {kind}, {threads} thread{'s' * (threads > 1)}"
+        for name in (name for name in seconds if name.startswith(f"{kind}: ") and name != ours):
+            peer = name.removeprefix(f"{kind}: ")
+            found.append(Row(what, peer, seconds[name] / seconds[ours], least=0.95 if peer == "CTranslate2 float32" else None))
     return found
 
 
@@ -248,15 +255,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--only", default="", metavar="TEXT", help="systems whose names contain this, and the matrix rate")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each system (default: all cores)")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--rows", metavar="FILE", help="append the ratios to this file")
     parser.add_argument("--profile", action="store_true", help="print where the time of a training step goes, and nothing else")
     parser.add_argument("--worker", choices=SYSTEMS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read by torch, by `machine.prepare` and by our workers
     if arguments.worker:
         if "Hugging" not in arguments.worker and "torch" not in arguments.worker:
             import headway  # noqa: F401 - first of all, as a user of Headway has it: it decides how torch's threads wait
-        serve(SYSTEMS, arguments.worker)
+        serve(SYSTEMS, arguments.worker, time.process_time if arguments.threads == 1 else time.perf_counter)
         return
     if arguments.profile:
         step = train_headway()  # which loads headway, and then torch
@@ -265,9 +274,10 @@ def main() -> None:
         print(table({"translation, AdamW": step}, arguments.rounds))
         return
     chosen = {name: system for name, system in SYSTEMS.items() if arguments.only in name or name == "matrix rate"}
-    seconds = take_turns(__file__, chosen, arguments.rounds)
+    seconds = take_turns(__file__, chosen, arguments.rounds, ("--threads", str(arguments.threads)))
     rate = 10 * 2 * 2048 * 1024 * 1024 / seconds["matrix rate"]
-    print(f"\nthis machine multiplies matrices at {rate / 1e9:.0f} GFLOP/s; medians of {arguments.rounds} rounds\n")
+    setting = f"threads of each system: {arguments.threads}; medians of {arguments.rounds} rounds"
+    print(f"\nthis machine multiplies matrices at {rate / 1e9:.0f} GFLOP/s; {setting}\n")
     trained = {name.removeprefix("train: "): t for name, t in seconds.items() if name.startswith("train: ")}
     if trained:
         print("training step (128 x 16 target tokens)     seconds   tokens/s   share of the matrix rate")
@@ -276,7 +286,6 @@ def main() -> None:
         peers = [t for name, t in trained.items() if name != "headway"]
         if "headway" in trained and peers:
             print(f"  headway is {min(peers) / trained['headway']:.2f} times as fast as the better peer\n")
-    append_rows(arguments.rows, rows(seconds, rate))
     for kind, (_, count, batches) in KINDS.items():
         found = {name: count * batches / seconds[f"{kind}: {name}"] for name in DECODERS if f"{kind}: {name}" in seconds}
         if found:
@@ -284,6 +293,7 @@ def main() -> None:
         for name, speed in found.items():
             ratio = f"{found['headway'] / speed:.2f}" if "headway" in found else ""
             print(f"  {name:38} {speed:9.0f}    {ratio}")
+    append_rows(arguments.rows, rows(seconds, rate, arguments.threads))
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"rate": rate, "flops": flops_per_step(), "seconds": seconds}, file, indent=2)

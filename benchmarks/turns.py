@@ -9,25 +9,29 @@ from statistics import median
 Systems = Mapping[str, Callable[[], Callable[[], object]]]  # name -> what prepares the system and returns one call of it
 
 
-def serve(systems: Systems, name: str) -> None:
-    """One system in this process: for every line that comes in, time three calls and print the seconds of the fastest."""
+def serve(systems: Systems, name: str, clock: Callable[[], float] = time.perf_counter) -> None:
+    """One system in this process: for every line that comes in, time three calls and print the seconds of the fastest.
+
+    `time.process_time` as the clock counts what the processor did for this process alone: of a system with one thread,
+    it is the time on a machine where nothing else runs.
+    """
     call = systems[name]()
     call()
     print("ready", flush=True)
     for _ in sys.stdin:
         times = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = clock()
             call()
-            times.append(time.perf_counter() - began)
+            times.append(clock() - began)
         print(min(times), flush=True)
 
 
-def take_turns(script: str, systems: Systems, rounds: int) -> dict[str, float]:
-    """The median over rounds of each system's seconds. `script --worker NAME` must call `serve`."""
+def take_turns(script: str, systems: Systems, rounds: int, more: tuple[str, ...] = ()) -> dict[str, float]:
+    """The median over rounds of each system's seconds. `script --worker NAME`, and more words, must call `serve`."""
     processes = {}
     for name in systems:
-        command = [sys.executable, script, "--worker", name]
+        command = [sys.executable, script, "--worker", name, *more]
         processes[name] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         while processes[name].stdout.readline().strip() != "ready":  # type: ignore[union-attr]
             if processes[name].poll() is not None:

@@ -43,8 +43,16 @@ ROOMS: dict[str, str] = tomllib.loads((ROOT / "rooms.toml").read_text(encoding="
 LAB = tuple(room.removeprefix("lab/") for room in ROOMS if room.startswith("lab/"))
 
 
-def _read(path: Path, room: str) -> Iterator[Entry]:
-    """The entries of a file: whatever in it gives its lecture names, or in a folder room the one that has the name of the file."""
+@cache
+def _read(path: Path, room: str) -> tuple[Entry, ...]:
+    """The entries of a file: whatever in it gives its lecture names, or in a folder room the one that has the name of the file.
+
+    Kept, so that an entry is one object, whether its file was read alone or with its room.
+    """
+    return tuple(_entries_in(path, room))
+
+
+def _entries_in(path: Path, room: str) -> Iterator[Entry]:
     text = path.read_text(encoding="utf-8")
     nodes = read_nodes(text)
     module = "headway." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -196,13 +204,25 @@ def named(entry: Entry, name: str) -> bool:
 
 def get(room: str, name: str) -> Entry:
     """The entry of that name, lecture name or reference; an unknown one raises with the nearest known."""
-    return among(
+    return _of_file(room, name) or among(
         entries(room),
         name,
         {"scores": "attention score"}.get(room, room.removesuffix("s")),
         room,
         f"headway list {room}",
     )
+
+
+def _of_file(room: str, name: str) -> Entry | None:
+    """The entry that has the name of its file, read without the rest of the room: a run is opened a quarter of a second sooner.
+
+    None where that does not decide: another spelling, a room of one file, things of other packages that may have the name.
+    """
+    folder = ROOMS.get(room, ".py")
+    if folder.endswith(".py") or not name.isidentifier() or name.startswith("_") or any(_announced().values()):
+        return None
+    path = ROOT / folder / f"{name}.py"
+    return next((e for e in _read(path, room) if e.name == name), None) if path.is_file() else None
 
 
 def among(known: dict[str, Entry], name: str, kind: str, room: str, listing: str) -> Entry:
@@ -233,6 +253,10 @@ def mixers() -> dict[str, Entry]:
 
 
 def mixer(name: str) -> Entry:
+    for room in ROOMS:
+        entry = None if room.startswith("lab/") else _of_file(room, name)
+        if entry is not None and {"sees", "needs_positions"} <= set(entry.facts):
+            return entry
     return among(mixers(), name, "mixer", "mixers", "headway list recurrences")
 
 

@@ -7,6 +7,7 @@
 A layout is made when it is first needed in `torch.inference_mode()`, and made anew when the weights have changed.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +17,10 @@ from torch import Tensor, nn
 
 BLOCK: Any
 MULTIPLY: Any
-BLOCK, MULTIPLY = (getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise"))
+BLOCK, MULTIPLY = (
+    getattr(getattr(torch.ops.mkldnn, name, None), "default", None)
+    for name in ("_reorder_linear_weight", "_linear_pointwise")
+)
 ROWS = 64  # what the blocks are chosen for; they serve any number of rows
 
 
@@ -43,18 +47,31 @@ class Layouts:
     ) -> Float[Tensor, "*b o"]:
         """x W^T + b, in inference mode. Weights that are no parameter in memory (sharded, computed) are used as they are."""
         rows = x.numel() // weight.shape[1]
-        usable = type(weight) is nn.Parameter and weight.is_cpu and not weight.is_inference()
-        if rows == 0 or not usable or BLOCK is None or not x.dtype == weight.dtype == torch.float32:
+        if rows == 0 or not _usable(weight) or x.dtype != torch.float32:
             return F.linear(x, weight, bias)
         if rows == 1:
-            if weight.shape[0] < weight.shape[1]:
-                return F.linear(x, weight, bias)
-            if (one := self.one) is None or _changed(one, weight):
-                one = self.one = Kept(weight.detach(), weight._version, weight.detach().t().contiguous().t())
-            return F.linear(x, one.layout, bias)
+            return F.linear(x, self.for_one(weight), bias)
+        return MULTIPLY(x, self.for_few(weight), bias, "none", [], "")  # type: ignore[no-any-return]
+
+    def for_one(self, weight: Float[Tensor, "o i"]) -> Float[Tensor, "o i"]:
+        """W laid out for one row."""
+        if weight.shape[0] < weight.shape[1]:
+            return weight
+        if (one := self.one) is None or _changed(one, weight):
+            one = self.one = Kept(weight.detach(), weight._version, weight.detach().t().contiguous().t())
+        return one.layout
+
+    def for_few(self, weight: Float[Tensor, "o i"]) -> Float[Tensor, "o i"]:
+        """W laid out for a few rows, which only oneDNN can read."""
         if (few := self.few) is None or _changed(few, weight):
             few = self.few = Kept(weight.detach(), weight._version, BLOCK(weight.detach(), ROWS))
-        return MULTIPLY(x, few.layout, bias, "none", [], "")  # type: ignore[no-any-return]
+        return few.layout
+
+
+def _usable(weight: Tensor) -> bool:
+    """Whether this is a parameter in the memory of the processor, of which a layout can be made and kept."""
+    kept = type(weight) is nn.Parameter and weight.is_cpu and not weight.is_inference()
+    return kept and weight.dtype == torch.float32 and BLOCK is not None
 
 
 def _changed(kept: Kept, weight: Tensor) -> bool:
@@ -81,3 +98,16 @@ class Linear(nn.Linear):
         if torch.is_inference_mode_enabled():
             return self.layouts.multiply(x, self.weight, self.bias)
         return F.linear(x, self.weight, self.bias)
+
+    def prepared(self, one: bool, relu: bool = False) -> Callable[[Float[Tensor, "b i"]], Float[Tensor, "b o"]]:
+        """x -> W x + b, or max(0, W x + b), with the weights of now: for one row, or for several. In inference mode.
+
+        one    whether there is one row
+        relu   whether negative numbers become 0
+        """
+        weight, bias, linear, multiply = self.weight, self.bias, F.linear, MULTIPLY
+        if one or not _usable(weight):
+            layout = self.layouts.for_one(weight) if _usable(weight) else weight
+            return (lambda x: linear(x, layout, bias).relu_()) if relu else lambda x: linear(x, layout, bias)
+        blocks, after = self.layouts.for_few(weight), "relu" if relu else "none"
+        return lambda x: multiply(x, blocks, bias, after, [], "")

@@ -153,6 +153,7 @@ def test_an_installed_package_announces_its_layers(module: Any, monkeypatch: pyt
     points = EntryPoints(
         [
             EntryPoint("leaky", "leaky_layers:Leaky", "headway.recurrences"),
+            EntryPoint("gru", "leaky_layers:Leaky", "headway.recurrences"),  # in place of ours
             EntryPoint("own", "leaky_layers:Own", "headway.models"),
             EntryPoint("other", "leaky_layers:Own", "somebody.else"),
         ]
@@ -163,7 +164,8 @@ def test_an_installed_package_announces_its_layers(module: Any, monkeypatch: pyt
         cache.cache_clear()
     try:
         assert "leaky" in registry.mixers() and "own" in registry.entries("models") and "other" not in registry.mixers()
-        assert registry.mixer("leaky").load() is module.Leaky
+        assert registry.mixer("leaky").load() is registry.mixer("gru").load() is module.Leaky
+        assert registry.get("recurrences", "gru").load() is module.Leaky
         net: Any = headway.model("leaky", slowest=2.0, **SIZES)
         assert type(net.blocks[0].mixer) is module.Leaky and net.config.mixer == "leaky"
         assert type(headway.model("own", vocabulary=13, width=22, heads=2, inner=17)) is module.Own

@@ -183,3 +183,11 @@ def test_a_mixer_is_a_causal_layer() -> None:
     assert registry.mixer("Transformer-XL").name == "transformer_xl"
     with pytest.raises(UnknownName, match="mamba"):
         registry.mixer("mambo")
+
+
+def test_a_name_that_is_a_file_is_read_without_the_rest_of_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening a run asks for five names; reading all rooms for them took a fifth of `headway translate`."""
+    expected = registry.get("models", "transformer"), registry.mixer("multihead")
+    monkeypatch.setattr(registry, "entries", lambda room: pytest.fail(f"all of `{room}` was read"))
+    assert (registry.get("models", "transformer"), registry.mixer("multihead")) == expected
+    assert (expected[0].room, expected[1].room) == ("models", "attention")

@@ -16,6 +16,7 @@ from headway.layers.attention.cache import ROOM, Cache
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.embedding import Embedding
 from headway.layers.linear import Linear
+from headway.layers.masks import Causal, Window
 from headway.models.transformer import Config, Transformer
 
 
@@ -167,6 +168,49 @@ def test_folded_cross_attention_is_cross_attention(bias: bool, kept: int) -> Non
         plain = Remembered(seen.k, seen.v, seen.keep)
         torch.testing.assert_close(y, cross(x[None], plain)[0], rtol=0.0, atol=1e-12)
         assert plain.folded is None
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("phi", [torch.relu_, torch.tanh])
+def test_a_step_written_out_is_the_step_of_its_layers(rows: int, phi: Any) -> None:
+    """Three hypotheses of one sentence, or one; with weights that change between two sentences."""
+    block = Transformer(Config(width=32, depth=1, heads=2, inner=64), 9, 9).eval().decoder[0]
+    block.feedforward.activation = phi
+    for parameter in block.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    for _ in range(2):
+        with torch.inference_mode():
+            seen, plain = (block.cross.remember(y, None) for y in (torch.randn(1, 5, 32),) * 2)
+            state = other = block.mixer.start(rows)
+            for x in torch.randn(4, rows, 32):
+                y, state = block.step(x, state, seen)
+                z, other = block.plain_step(x, other, plain)
+                torch.testing.assert_close(y, z)
+            assert torch.equal(state.k, other.k) or torch.allclose(state.k, other.k, atol=1e-5)
+            assert list(seen.steps) == [rows == 1] and seen.steps[rows == 1] != block.plain_step and not plain.steps
+        with torch.no_grad():
+            block.mixer.project.weight.mul_(2)
+
+
+def test_a_step_is_not_written_out_where_it_would_leave_something_out() -> None:
+    """Dropout, somebody who watches a layer, connections and masks of another kind."""
+
+    def written_out(net: Transformer) -> bool:
+        block: Any = net.decoder[0]
+        with torch.inference_mode():
+            seen = block.cross.remember(torch.randn(1, 5, 32), None)
+            block.step(torch.randn(2, 32), block.mixer.start(2), seen)
+        return bool(seen.steps[False] != block.plain_step)
+
+    def net(**options: Any) -> Transformer:
+        return Transformer(Config(width=32, depth=1, heads=2, inner=64, **options), 9, 9).eval()
+
+    watched, windowed, seen = net(), net(), list[Any]()
+    watched.decoder[0].feedforward.up.register_forward_hook(lambda *call: seen.append(call))
+    windowed.decoder[0].mixer.mask = Causal() & Window(2)
+    assert written_out(net()) and not written_out(net().train())
+    assert not written_out(watched) and len(seen) == 1
+    assert not written_out(windowed) and not written_out(net(norm="post")) and not written_out(net(norm="deep"))
 
 
 def test_a_sentence_alone_is_decoded_as_in_a_batch_of_many() -> None:

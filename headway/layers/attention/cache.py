@@ -55,7 +55,7 @@ class Cache:
             keys, values = torch.cat((keys[first : stop - 1], k)), torch.cat((values[first : stop - 1], v))
             first, stop, written = 0, len(keys), [len(keys)]
         else:
-            if written[0] != self.stop or stop > len(keys):  # the place is taken, or there is none
+            if written[0] != self.stop or stop > keys.shape[0]:  # the place is taken, or there is none
                 keys, values = (_with_room(y[first : stop - 1]) for y in (keys, values))
                 first, stop, written = 0, stop - first, [0]
             keys[stop - 1 : stop].copy_(k)

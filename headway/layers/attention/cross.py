@@ -1,5 +1,6 @@
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -9,14 +10,25 @@ from headway.layers.attention.attend import Attend
 from headway.layers.linear import Linear
 from headway.layers.scores.scaled import Scaled
 
+Product = Callable[[Tensor], Tensor]  # by a matrix
 
-@dataclass(frozen=True)
+
 class Folded:
-    """Keys and values with W_Q and W_O multiplied into them, for stepping (`Cross.fold`)."""
+    """Keys and values of a single sequence with W_Q and W_O multiplied into them, for stepping (`Cross.fold`).
 
-    scores: Float[Tensor, "b d hs"]  # what a query is multiplied by
-    added: Float[Tensor, "b 1 hs"]  # to its scores; the smallest number at padding
-    answers: Float[Tensor, "b hs d"]  # what the weights of all heads and positions are multiplied by; 0 at padding
+    No dataclass: its tensors have no axis for the batch, of which rows could be picked (`decode.state`).
+
+    scores    what a query is multiplied by
+    added     to its scores; the smallest number at padding
+    answers   what the weights of all heads and positions are multiplied by; 0 at padding
+    """
+
+    __slots__ = ("added", "answers", "scores")
+
+    def __init__(
+        self, scores: Float[Tensor, "d hs"], added: Float[Tensor, "hs"], answers: Float[Tensor, "hs d"]
+    ) -> None:
+        self.scores, self.added, self.answers = scores, added, answers
 
 
 @dataclass
@@ -27,6 +39,7 @@ class Remembered:
     v: Float[Tensor, "b h s e"]  # values
     keep: Bool[Tensor, "b s"] | None
     folded: Folded | None = None  # made by the first step that is faster with it
+    steps: dict[bool, Any] = field(default_factory=dict)  # of the block that looks: for one row (True), and for several
 
 
 class Cross(nn.Module):
@@ -71,37 +84,39 @@ class Cross(nn.Module):
 
     def step(self, x: Float[Tensor, "bk d"], seen: Remembered) -> Float[Tensor, "bk d"]:
         """One position of k hypotheses for each remembered sequence: hypotheses of one sentence are queries to one memory."""
-        if self._should_fold(seen):
-            folded = seen.folded = seen.folded or self.fold(seen)
-            b, d, hs = folded.scores.shape
-            scores = torch.baddbmm(folded.added, x.view(b, -1, d), folded.scores)
-            a = scores.view(-1, self.heads, hs // self.heads).softmax(-1).view(b, -1, hs)
-            y = torch.bmm(a, folded.answers).view(x.shape)
-            return y if self.output.bias is None else y + self.output.bias
-        q = self.query(x).view(len(seen.k), -1, self.heads, seen.k.shape[-1]).transpose(1, 2)
-        allowed = None if seen.keep is None else seen.keep[:, None, None, :]
-        y = self.attend(self.attend.score.query(q), seen.k, seen.v, allowed)
-        return self.output(y.transpose(1, 2).reshape(x.shape))
+        return self.look(x, seen, self.query, self.output)
 
-    def _should_fold(self, seen: Remembered) -> bool:
-        """Whether that is faster: for a single sentence, whose products wait for the weights, and few keys."""
-        b, _, s, e = seen.k.shape
-        few = b == 1 and 2 * s <= e
-        return few and type(self.attend.score) is Scaled and self.attend.maps is None and not torch.is_grad_enabled()
+    def look(
+        self, x: Float[Tensor, "bk d"], seen: Remembered, query: Product, output: Product
+    ) -> Float[Tensor, "bk d"]:
+        """`step`, with the products by W_Q and W_O given."""
+        b, h, s, e = seen.k.shape
+        if b == 1 and self._should_fold(s, e):
+            folded = seen.folded = seen.folded or self.fold(seen)
+            a = torch.addmm(folded.added, x, folded.scores).view(-1, s).softmax(-1).view(-1, h * s)
+            return a @ folded.answers if self.output.bias is None else torch.addmm(self.output.bias, a, folded.answers)
+        q = query(x).view(b, -1, h, e).transpose(1, 2)
+        allowed = None if seen.keep is None else seen.keep[:, None, None, :]
+        y = self.attend.forward(self.attend.score.query(q), seen.k, seen.v, allowed)
+        return output(y.transpose(1, 2).reshape(x.shape))
+
+    def _should_fold(self, s: int, e: int) -> bool:
+        """Whether that is faster for a single sequence, whose products wait for the weights: with few keys."""
+        few = 2 * s <= e and self.attend.maps is None
+        return few and type(self.attend.score) is Scaled and not torch.is_grad_enabled()
 
     def fold(self, seen: Remembered) -> Folded:
         """W_Q and W_O multiplied into keys and values: two products with h s columns instead of d, and none of its own for attention.
 
         (x W_Q + b_Q) . k_s = x (W_Q k_s) + b_Q . k_s        (sum_s a_s v_s) W_O = sum_s a_s (v_s W_O)
         """
-        b, h, s, e = seen.k.shape
-        k = seen.k * self.attend.score.scale
-        scores = k @ self.query.weight.view(h, e, -1)  # b h s d
-        added = k.new_zeros(b, h, s) if self.query.bias is None else (k @ self.query.bias.view(h, e, 1)).squeeze(-1)
-        answers = seen.v @ self.output.weight.t().reshape(h, e, -1)  # b h s d
+        _, h, s, e = seen.k.shape
+        k = seen.k[0] * self.attend.score.scale
+        scores = k @ self.query.weight.view(h, e, -1)  # h s d
+        added = k.new_zeros(h, s) if self.query.bias is None else (k @ self.query.bias.view(h, e, 1)).squeeze(-1)
+        answers = seen.v[0] @ self.output.weight.t().view(h, e, -1)  # h s d
         if seen.keep is not None:
-            padding = ~seen.keep[:, None, :]
+            padding = ~seen.keep  # 1 s
             added = added.masked_fill(padding, torch.finfo(k.dtype).min)
             answers = answers.masked_fill(padding[..., None], 0.0)
-        scores = scores.flatten(1, 2).transpose(1, 2).contiguous()
-        return Folded(scores, added.flatten(1).unsqueeze(1), answers.flatten(1, 2))
+        return Folded(scores.flatten(0, 1).t(), added.flatten(), answers.flatten(0, 1))

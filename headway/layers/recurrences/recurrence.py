@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import cached
 
+from headway.layers.linear import Linear
 from headway.layers.padding import require_right_padding
 
 State = tuple[Float[Tensor, "b d"], ...]
@@ -28,8 +29,8 @@ class GatedRecurrence(nn.Module):
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__()
         self.width = width
-        self.input = nn.Linear(inputs, self.gates * width)
-        self.hidden = nn.Linear(width, self.gates * width)
+        self.input = Linear(inputs, self.gates * width)
+        self.hidden = Linear(width, self.gates * width)
         for parameter in self.parameters():  # as torch.nn.RNN does
             nn.init.uniform_(parameter, -(width**-0.5), width**-0.5)
 

@@ -7,18 +7,27 @@ from torch import Tensor
 from headway.layers.scores.product import Product
 
 
+def reciprocal_length(x: Float[Tensor, "*b e"]) -> Float[Tensor, "*b 1"]:
+    """1 / |x| along the last axis, where |x| is at least 1e-12 (in float16 its smallest number)."""
+    least = max(1e-12, torch.finfo(x.dtype).tiny)
+    return torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_min_(least).reciprocal_()
+
+
+def unit(x: Float[Tensor, "*b e"]) -> Float[Tensor, "*b e"]:
+    """x / |x|. Without gradients it needs no call of autograd, which takes longer than the few numbers of a step."""
+    return x * reciprocal_length(x) if torch.is_inference_mode_enabled() else Unit.apply(x)[0]
+
+
 class Unit(torch.autograd.Function):
     """y = x r with r = 1 / |x| along the last axis, dx = (dy - y (y . dy)) r: half the passes that autograd needs.
 
     r is an output, though no caller uses it, because saved outputs have gradients of their own (dr / dx =
-    -r^2 y): so second derivatives are right. Where |x| is below 1e-12 (in float16 below its smallest number), it counts
-    as that.
+    -r^2 y): so second derivatives are right.
     """
 
     @staticmethod
     def forward(ctx: Any, x: Float[Tensor, "*b e"]) -> tuple[Float[Tensor, "*b e"], Float[Tensor, "*b 1"]]:
-        least = max(1e-12, torch.finfo(x.dtype).tiny)
-        r = torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_min_(least).reciprocal_()
+        r = reciprocal_length(x)
         y = x * r
         ctx.save_for_backward(y, r)
         ctx.set_materialize_grads(False)
@@ -50,7 +59,7 @@ class UnitNorm(Product):
         self.scale = width**-alpha
 
     def query(self, q: Float[Tensor, "b h t e"]) -> Float[Tensor, "b h t e"]:
-        return Unit.apply(q)[0]
+        return unit(q)
 
     def key(self, k: Float[Tensor, "b h s e"]) -> Float[Tensor, "b h s e"]:
-        return Unit.apply(k)[0]
+        return unit(k)
