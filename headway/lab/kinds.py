@@ -21,5 +21,6 @@ FUNCTIONS = {
     "slope": "RATE",
     "linear_slope": "RATE",
     "published": "TABLE",
+    "table": "TABLE",
     "printed": "REFUTE",
 }

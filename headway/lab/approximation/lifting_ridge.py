@@ -13,10 +13,10 @@ class LiftingRidge(Experiment):
 
     Every homogeneous polynomial of degree k is, for N = binomial(n+k-1, k) generic directions w_i,
 
-        p(x) = Σ_{i=1}^{N} c_i <w_i, x>^k,          for example    xy = ((x+y)² - (x-y)²) / 4.
+        p(x) = Σ_{i=1}^{N} c_i <w_i, x>^k,          for example    xy = ((x+y)² - (x-y)²) / 4,
+        |p - net| <= Σ_i |c_i| (h²/8) k(k-1) T^{k-2}
 
-    With t^k interpolated at M knots, spacing h, on [-T, T], a ReLU net of N (M - 1) units errs by at most Σ |c_i| (h²/8) k(k-1) T^{k-2},
-    the sum of the errors on the line. On the cube [-1, 1]^n unit vectors give |<w, x>| <= T = √n.
+    for t^k interpolated at M knots, spacing h, on [-T, T]: N (M - 1) ReLUs. On the cube [-1, 1]^n unit vectors give |<w, x>| <= T = √n.
 
     Notes: C. Source: Pinkus 1999, section 3, https://doi.org/10.1017/S0962492900002919
     Assumes: there are N directions; they are generic, their k-th powers are linearly independent.

@@ -17,7 +17,7 @@ class BarronEndToEnd(Experiment):
 
     Notes: A, C. Source: Barron 1993, theorem 1, https://doi.org/10.1109/18.256500; Jones 1992 (greedy), https://doi.org/10.1214/aos/1176348546
     Assumes: C = ∫ ‖w‖ |f̂(w)| dw is finite; μ is a probability measure on the ball of radius r; sigmoids may be steep.
-    Deviates: a mean over draws is the expectation; greedy has 2000 units. Also: Barron's theorem; dimension-free approximation rate.
+    Deviates: a mean over draws stands for E; greedy has 2000 units. Also: Barron's theorem; dimension-free approximation rate.
     """
 
     cost = "M"

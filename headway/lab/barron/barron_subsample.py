@@ -16,7 +16,7 @@ class BarronSubsample(Experiment):
 
     Notes: A, C. Source: Barron 1993, https://doi.org/10.1109/18.256500; Telgarsky, Deep Learning Theory, ch. 3, https://mjt.cs.illinois.edu/dlt/
     Assumes: C is finite; μ is a probability measure on the unit ball; w is drawn from p, not from |f̂|.
-    Deviates: a mean over draws is the expectation. Also: Barron's theorem, step 2; Maurey's argument; empirical method of Maurey.
+    Deviates: a mean over draws stands for E. Also: Barron's theorem, step 2; Maurey's argument; empirical method of Maurey.
     """
 
     cost = "M"

@@ -19,7 +19,7 @@ class Logistic(Experiment):
 
     Notes: C. Source: Soudry, Hoffer, Nacson, Gunasekar, Srebro 2018, https://arxiv.org/abs/1710.10345
     Assumes: labels are 0 or 1; for the direction: separable data, no bias, gradient descent with step at most 1/L.
-    Deviates: in place of a small angle, the limit w̃ is asserted. Also: logistic regression; implicit bias of gradient descent.
+    Deviates: not a small angle, but w̃ is asserted. Also: logistic regression; implicit bias of gradient descent on separable data.
     """
 
     d = param(5, "features of 8d samples, for gradient and Hessian", least=2, most=20)

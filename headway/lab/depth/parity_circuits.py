@@ -16,7 +16,7 @@ class ParityCircuits(Experiment):
     AND/OR circuits need exp(Ω(n^{1/(k-1)})) gates (Håstad 1986, quoted, not measured); blocks reach that order at depth 3.
 
     Notes: A, E. Source: Håstad 1986, https://doi.org/10.1145/12130.12132; Telgarsky 2015, https://arxiv.org/abs/1509.08101
-    Assumes: AND and OR take any number of literals, thresholds and ReLUs sums of bits. Also: parity and bounded depth; Håstad's theorem.
+    Assumes: AND and OR take any number of literals; thresholds and ReLUs sums of bits. Also: parity and bounded depth; Håstad's theorem.
     """
 
     n = param(12, "bits; all from 2 on are tried, on all 2^n inputs", least=5, most=14, small=7)
