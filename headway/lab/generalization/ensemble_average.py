@@ -34,14 +34,13 @@ class EnsembleAverage(Experiment):
     cost = "M"
     members = param(8, "M, networks with their own first weights and resampled rows", least=4, most=10, small=5)
     rows = param(30, "for training", least=20, most=500)
-    units = param(30, "of each network", least=10, most=100)
     steps = param(400, "of training", least=200, most=4000, small=200)
     sets = param(1000, "data sets for the variance", least=500, most=5000)
 
     def measure(self, rng: Generator) -> Checks:
         self.x, self.z, M = rng.uniform(-2, 2, self.rows), np.linspace(-2, 2, 400), self.members
         z, self.y, y = self.z, curve(self.x, rng), curve(self.z, rng)
-        config, again = Config(width=self.units, activation="tanh", dropout=0.0), rng.integers(self.rows, size=(M, self.rows))  # bagging
+        config, again = Config(width=30, activation="tanh", dropout=0.0), rng.integers(self.rows, size=(M, self.rows))  # bagging
         settings = Settings(self.steps, self.rows, 0.02, optimizer="adamw", decay=0.0, clip=1e9)
         rows = [(self.x[some, None], self.y[some, None]) for some in again]
         nets = [trained(lambda: Shallow(config, 1, 1).double(), *pair, settings, rng, mse_loss) for pair in rows]

@@ -29,7 +29,6 @@ class NoiseAugmentation(Experiment):
     sigma = param(0.5, "σ, standard deviation of the noise", least=0.2, most=0.6)
     copies = param((4, 16, 64, 256), "K, noisy copies of all rows", least=4, most=1000, count=4)
     most = param(10_000, "K of the last comparison", least=10_000, most=50_000)
-    repeats = param(40, "sets of copies for each K", least=40, most=100)
 
     def fitted(self, K: int, change: Augmentation, rng: Generator, spread: np.ndarray | None = None) -> np.ndarray:
         """Least squares on K copies of the rows, changed by the augmentation of the package; `spread` mixes the columns of the noise."""
@@ -54,7 +53,7 @@ class NoiseAugmentation(Experiment):
         self.ridge = np.linalg.solve(X.T @ X + n * s**2 * np.eye(d), X.T @ y)
         change = Augmentation(noise=s)
         yield headline(at_most(f"|w_K - ridge| / |ridge|, K = {self.most}", self.away(self.fitted(self.most, change, rng)), 0.01))
-        draws = [[self.away(self.fitted(K, change, rng)) for _ in range(self.repeats)] for K in self.copies]
+        draws = [[self.away(self.fitted(K, change, rng)) for _ in range(40)] for K in self.copies]
         self.errors = np.sqrt(np.mean(np.square(draws), axis=1))
         yield slope("root mean square of |w_K - ridge| in K", self.copies, self.errors, -0.5, 0.1)
         net = drawn(Shallow(Config(width=8, activation="tanh", dropout=0.0), 2, 1), rng)

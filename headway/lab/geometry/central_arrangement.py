@@ -27,12 +27,10 @@ class CentralArrangement(Experiment):
         self.found = {size: len(cells) for size, cells in cones.items()}
         found, wanted = np.array(list(self.found.values())), [cover(m, n) for n, m in normals]
         yield headline(equal(f"regions without biases, n = 2, 3, m <= {self.m}", found, wanted))
-        labellings = [dichotomies(w) for w in normals.values()]
-        yield equal("labellings of the normals, counted by linear programs", found, labellings)
+        yield equal("labellings of the normals, counted by linear programs", found, [dichotomies(w) for w in normals.values()])
         signs = [{tuple(c.signs) for c in cells} for cells in cones.values()]
         pairs = zip(signs, cones.values(), strict=True)
-        alone = sum(tuple(~c.signs) not in known for known, cells in pairs for c in cells)
-        yield equal("regions whose opposite is not one", alone, 0)
+        yield equal("regions whose opposite is not one", sum(tuple(~c.signs) not in known for known, cells in pairs for c in cells), 0)
         self.biased = {(n, m): len(arrangement(w, rng.normal(size=m))) for (n, m), w in normals.items()}
         most = [count - (m > n) for (n, m), count in self.biased.items()]
         yield at_most("regions without biases, with biases (less one for m > n)", self.found, most)
@@ -42,8 +40,7 @@ class CentralArrangement(Experiment):
         m, w = self.m, rng.normal(size=(self.m, 3))
         yield because("there are biases", equal(f"regions with biases, n = 3, m = {m}", self.biased[3, m], cover(m, 3)))
         w[2] = w[0] + w[1]
-        count = len(arrangement(w, np.zeros(m)))
-        yield because("three normals are in one plane", equal(f"regions, n = 3, m = {m}", count, cover(m, 3)))
+        yield because("three normals are in one plane", equal(f"regions, n = 3, m = {m}", len(arrangement(w, np.zeros(m))), cover(m, 3)))
         yield printed(equal(f"no biases, n = 2, m = {m}: Σ_{{j<=n}} C(m, j)", self.found[2, m], zaslavsky(2, m)), "B3")
 
     def plots(self) -> list[Panel]:

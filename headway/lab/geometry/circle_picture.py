@@ -56,8 +56,7 @@ class CirclePicture(Experiment):
         yield because("σ_w = 1.3 is less than √2", at_least(f"σ_w = 1.3: growth from layer 1 to {self.depth}", grown, 1))
 
     def resolution(self, rng: Generator) -> Checks:
-        open_gates = self.sigma_w**self.depth
-        yield mean_is(f"layer {self.depth}, if all gates were open: length", self.totals[0][-1], open_gates)
+        yield mean_is(f"layer {self.depth}, if all gates were open: length", self.totals[0][-1], self.sigma_w**self.depth)
 
     def plots(self) -> list[Panel]:
         panels = []

@@ -59,8 +59,7 @@ class InitVariance(Experiment):
         yield at_least(f"Glorot, tanh: mean of z² after {self.depth} layers", self.tanh[-1].mean(), 1 / (4 * self.depth))
         _, self.sigmoid = self.run(rng, glorot_normal, torch.sigmoid)
         ratio, norms = np.sqrt(self.sigmoid[:-1] / self.sigmoid[1:]), torch.stack(self.weights)
-        most = torch.linalg.matrix_norm(norms, 2).numpy() / 4
-        yield at_most("Glorot, sigmoid: |g| / |g'|, against |W|/4", ratio, most)
+        yield at_most("Glorot, sigmoid: |g| / |g'|, against |W|/4", ratio, torch.linalg.matrix_norm(norms, 2).numpy() / 4)
 
     def sample(self, rng: Generator) -> Checks:
         self.he = self.run(rng, he_normal, torch.relu)
@@ -70,8 +69,7 @@ class InitVariance(Experiment):
         yield mean_is("Var(w) = 1/n, ReLU: z² of a layer / of the one before", self.halved[0][1:] / self.halved[0][:-1], 0.5)
         rules = {he_normal: 2.0, he_uniform: 2.0, glorot_normal: 0.5, glorot_uniform: 0.5}
         for rule, wanted in rules.items():
-            name = f"{rule.__name__}, linear, n to 3n: z² up, gradient² down / 3, n_in Var(w)"
-            yield mean_is(name, self.rectangle(rng, rule), wanted)
+            yield mean_is(f"{rule.__name__}, linear, n to 3n: z² up, gradient² down / 3, n_in Var(w)", self.rectangle(rng, rule), wanted)
 
     def control(self, rng: Generator) -> Checks:
         z, _ = self.run(rng, he_normal, lambda z: z)

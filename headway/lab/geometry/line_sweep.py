@@ -32,8 +32,7 @@ class LineSweep(Experiment):
         self.lines = rng.normal(size=(self.m, 2)), rng.normal(size=self.m)
         (self.random, pieces), k = added(*self.lines), np.arange(self.m + 1)
         yield equal("random lines: regions added, crossings + 1", np.diff(self.random), pieces)
-        wanted = 1 + k + k * (k - 1) // 2
-        yield headline(equal(f"regions of k <= {self.m} random lines: 1 + k + C(k, 2)", self.random, wanted))
+        yield headline(equal(f"regions of k <= {self.m} random lines: 1 + k + C(k, 2)", self.random, 1 + k + k * (k - 1) // 2))
         order, shifts = rng.permutation(4 * self.grid), -np.tile(np.arange(self.grid), 4)
         self.special, pieces = added(np.repeat(WAYS, self.grid, axis=0)[order], shifts[order])
         yield equal("lines on a grid: regions added, crossings + 1", np.diff(self.special), pieces)

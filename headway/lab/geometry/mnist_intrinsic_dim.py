@@ -61,8 +61,7 @@ class MnistIntrinsicDim(Experiment):
         error, allowed = abs(self.ha - TABLE[0]), 2 if self.images < 70_000 else 1
         yield headline(at_most(f"{self.source}: |Hein-Audibert - table|", error, allowed))
         ranks = {"Hein-Audibert": (self.ha, TABLE[0]), "Takens": (self.takens, TABLE[1])}
-        same = {name: spearmanr(*pair).statistic for name, pair in ranks.items()}
-        yield at_least("Spearman correlation with the table", same, 0.85)
+        yield at_least("Spearman correlation with the table", {name: spearmanr(*pair).statistic for name, pair in ranks.items()}, 0.85)
         yield at_most("dimension of every digit in 784 pixels", self.ha, 14)
         yield equal("the three largest", "".join(map(str, sorted(np.argsort(self.takens)[-3:]))), "238")
         if self.images == 70_000:

@@ -26,8 +26,7 @@ class MontufarFold(Experiment):
     depth = param(3, "the largest number L of their hidden layers", least=2, most=4, small=2)
 
     def conditions(self) -> list[tuple[bool, str]]:
-        few = self.bound(2, self.m, self.depth) <= 3000
-        return [(few, "there are too many regions to list: `m` or `depth` must be smaller")]
+        return [(self.bound(2, self.m, self.depth) <= 3000, "there are too many regions to list: `m` or `depth` must be smaller")]
 
     def bound(self, n: int, m: int, layers: int) -> int:
         return (m // n) ** (n * (layers - 1)) * zaslavsky(n, m)
@@ -42,8 +41,7 @@ class MontufarFold(Experiment):
         one = np.array([found[size] for size in SIZES])
         yield equal("one input: 12 or 80, and those beside [0, 1]", one, list(SIZES.values()))
         deep = {size: count for size, count in found.items() if size[2] > 1}
-        shallow = [zaslavsky(n, m * L) + 1 for n, m, L in deep]
-        yield at_least("more than any net of one layer with mL units, L >= 2", deep, shallow)
+        yield at_least("more than any net of one layer with mL units, L >= 2", deep, [zaslavsky(n, m * L) + 1 for n, m, L in deep])
         inside = len(cells(folding_net(2, self.m, 2, rng), Polygon.square(0, 1)))
         yield equal("inside the square: exactly ⌊m/2⌋² Σ C(m, j), L = 2", inside, self.bound(2, self.m, 2))
         self.shown = cells(folding_net(2, self.m, min(self.depth, 3), rng), Polygon.square(-0.1, 1.1))

@@ -32,8 +32,7 @@ class PascanuInequality(Experiment):
         false = ((n >= 2) & (m >= 5)) | ((m == 4) & ((n == 2) | (n == 3)))
         broken = exact**2 < np.array(squares, dtype=object)
         yield equal("the printed bound is false where n >= 2, m >= 5, and at (2, 4), (3, 4)", broken, false)
-        four = len(arrangement(rng.normal(size=(4, 2)), rng.normal(size=4)))
-        yield equal("four random lines: regions, counted", four, 11)
+        yield equal("four random lines: regions, counted", len(arrangement(rng.normal(size=(4, 2)), rng.normal(size=4))), 11)
         ratio = [zaslavsky(k, 10**6) * math.factorial(k) / 10 ** (6 * k) for k in range(1, 7)]
         yield close("Σ C(m, j) / (m^n/n!) at m = 10⁶, n = 1 … 6", ratio, np.ones(6), 1e-4)
         self.ratio = np.log10(exact.astype(float)) - np.minimum(n, m / 2) * np.log10(m)

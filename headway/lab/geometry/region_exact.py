@@ -34,8 +34,7 @@ class RegionExact(Experiment):
         self.counts = {n: np.array([len(c) for c in some]) for n, some in found.items()}
         self.bounds = {n: np.array([most_regions(n, shape) for shape in some]) for n, some in shapes.items()}
         measured = {f"{n} inputs, {i} layers": k for n, c in self.counts.items() for i, k in enumerate(c, 1)}
-        bounds = np.concatenate(list(self.bounds.values()))
-        yield headline(at_most("activation regions, ∏ Σ C(n_ℓ, j)", measured, bounds))
+        yield headline(at_most("activation regions, ∏ Σ C(n_ℓ, j)", measured, np.concatenate(list(self.bounds.values()))))
         first = np.array([c[0] for c in self.counts.values()])
         yield equal("one layer: Σ_{j<=n} C(m, j), n = 1, 2, 3", first, [zaslavsky(n, self.width) for n in depths])
         knots = [len(pwl1d(net).knots) for net in nets[1]]  # x = 0 is one of them, though nothing bends there

@@ -71,12 +71,10 @@ class RegionRandom(Experiment):
         means, errors = counts.mean(axis=2), counts.std(axis=2, ddof=1) / math.sqrt(self.nets)
         self.means.append(means)
         low = dict(zip((f"depth {d}" for d in DEPTHS), means - 4 * errors, strict=True))
-        most = 1 + 2 / math.pi * self.r * N
-        yield headline(at_most("mean pieces less 4 s.e., 1 + (2/π) r N", low, most, kind="STAT"))
+        yield headline(at_most("mean pieces less 4 s.e., 1 + (2/π) r N", low, 1 + 2 / math.pi * self.r * N, kind="STAT"))
         away = {f"depth {d}": self.from_law(d, rows[-1]) for d, rows in zip(DEPTHS, counts, strict=True)}
         yield at_most(f"N = {N[-1]}: distance from the law / (4 s.e. and its share L/2m)", away, 1.0, kind="STAT")
-        ratio = means.max(axis=0) / means.min(axis=0)
-        yield at_most("largest / smallest mean over depths, equal N", ratio, 2.0, kind="STAT")
+        yield at_most("largest / smallest mean over depths, equal N", means.max(axis=0) / means.min(axis=0), 2.0, kind="STAT")
 
     def control(self, rng: Generator) -> Checks:
         saw = teeth(8)

@@ -48,8 +48,7 @@ class RegionSlice(Experiment):
         yield close("z is affine on each cell: middle and corners agree", self.affine_error(0.0), 0.0)
         x = np.stack(np.meshgrid(*[np.linspace(-self.side, self.side, self.grid)] * 2), axis=-1).reshape(-1, 2)
         seen, known = np.unique(signs_at(self.net, x), axis=0), {cell.signs.tobytes() for cell in self.found[2]}
-        unknown = sum(s.tobytes() not in known for s in seen)
-        yield equal(f"patterns of {self.grid}² grid points that are no cell", unknown, 0)
+        yield equal(f"patterns of {self.grid}² grid points that are no cell", sum(s.tobytes() not in known for s in seen), 0)
 
     def affine_error(self, smooth: float) -> float:
         """Largest |z(mean of corners) - mean of z|, layer 2 on cells of layer 1; units max(z, 0) + smooth tanh z."""

@@ -56,8 +56,7 @@ class TrajectoryRelu(Experiment):
         circle = curves.circle(n, 400)
         *_, last = curves.images(curves.layers(rng, n, short, self.draws), circle, 2.0, self.sigma_b)
         lengths = curves.polyline_length(np.maximum(last, 0)) / curves.polyline_length(circle)
-        law = (2 * curves.relu_factor(n)) ** short
-        yield mean_is(f"a circle after {short} layers, n = {n}, σ_w = 2: length", lengths, law)
+        yield mean_is(f"a circle after {short} layers, n = {n}, σ_w = 2: length", lengths, (2 * curves.relu_factor(n)) ** short)
 
     def control(self, rng: Generator) -> Checks:
         n = self.widths[-1]

@@ -46,8 +46,7 @@ class Zaslavsky(Experiment):
         full, w = zaslavsky(2, self.m), rng.normal(size=(self.m, 2))
         for name, count in self.counts.items():
             yield because(f"the lines are not in general position: {name}", equal(f"{name}: regions", count, full))
-        count = len(arrangement(w, np.zeros(self.m)))
-        yield printed(equal("normals in general position, no biases: regions", count, full), "B3")
+        yield printed(equal("normals in general position, no biases: regions", len(arrangement(w, np.zeros(self.m))), full), "B3")
 
     def plots(self) -> list[Panel]:
         everywhere, seen = map(len, self.lines)

@@ -45,8 +45,7 @@ class ActivationGradients(Experiment):
         """The net after training with this activation on x + shift, and its loss."""
         net, x, y = copy.deepcopy(self.net), tensor(self.x + shift), tensor(self.y[:, None])
         net.activation = ACTIVATIONS[activation]
-        rule = SGD(net.parameters(), lr=0.3, weight_decay=decay)
-        return net, descended(rule, lambda: mse_loss(outputs(net, x), y), self.steps)[-1]
+        return net, descended(SGD(net.parameters(), lr=0.3, weight_decay=decay), lambda: mse_loss(outputs(net, x), y), self.steps)[-1]
 
     def deep(self, activation: str, depth: int, rng: Generator) -> MLP:
         net = built(lambda: MLP(Config(width=self.width, depth=depth, dropout=0.0), self.width, 1), rng)

@@ -71,8 +71,7 @@ class AdamBias(Experiment):
         yield printed(close("first step / η without corrections", self.late[0], np.ones(4), 1e-3), "C13")
         blunt = follow(lambda p: self.adam(p, 1e-8), lambda t, x: 1e-8, np.zeros(1), 1)[1]
         yield because("δ is as large as the gradient", close("first step / η", -blunt[0] / self.eta, 1.0, 1e-3))
-        ramp = self.means(lambda t, x: t + 1.0, 1, 50)[-1, 0]
-        yield because("the gradients grow", close("m̂ / g at step 50", ramp / 50, 1.0, 1e-3))
+        yield because("the gradients grow", close("m̂ / g at step 50", self.means(lambda t, x: t + 1.0, 1, 50)[-1, 0] / 50, 1.0, 1e-3))
         yield because("the largest v is kept", close("online: x before each round with C", self.online["AMSGrad"][::3], 1.0))
 
     def plots(self) -> list[Panel]:

@@ -51,8 +51,7 @@ class NetSymmetries(Experiment):
 
     def control(self, rng: Generator) -> Checks:
         x, m, odd, bent = self.x, self.units, self.nets["tanh"], self.nets["relu"]
-        flip = np.diag([-1.0] * m)
-        yield because("ReLU is not odd", close("relu: all signs changed", scores(moved(bent, flip), x), scores(bent, x)))
+        yield because("ReLU is not odd", close("relu: all signs changed", scores(moved(bent, np.diag([-1.0] * m)), x), scores(bent, x)))
         yield because("tanh is not homogeneous", close("tanh: all units doubled", scores(moved(odd, 2 * np.eye(m)), x), scores(odd, x)))
         merge = np.eye(m)[[0, 0, *range(2, m)]].T  # each column has the sum 1, the second row has none
         yield printed(close("entries with column sums 1", scores(moved(odd, merge), x), scores(odd, x)), "C8")

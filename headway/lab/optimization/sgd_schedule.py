@@ -57,8 +57,7 @@ class SGDSchedule(Experiment):
         some = np.geomspace(5000, long.size, 6).astype(int)
         yield slope("mean of all iterates: E gap in t, by recursion", some, means[some - 1], -1, 0.1)
         yield at_most(f"the same at t = {long.size}, 1.1 σ²/(2μt)", means[-1], 1.1 * self.sigma**2 / (2 * self.mu * long.size))
-        ends = {name: self.gaps[name][-1] / floor for name in DECAY}
-        yield at_most("schedules: E gap at the end / floor of a constant η", ends, 0.1)
+        yield at_most("schedules: E gap at the end / floor of a constant η", {name: self.gaps[name][-1] / floor for name in DECAY}, 0.1)
         etas = self.eta / 4.0 ** np.arange(4)
         floors = [second_moments(0.0, self.mu, self.sigma, np.full(int(9 / (eta * self.mu)), eta))[-1, 0] for eta in etas]
         yield slope("constant η: floor in η", etas, floors, 1, 0.1)
@@ -81,5 +80,4 @@ class SGDSchedule(Experiment):
         left.series(self.t, {name: self.gaps[name] for name in ("1/(μ(t + t₀))", "averaged", "cosine", "step")})
         left.control(self.t, self.gaps["constant"], "constant").bound(self.t, self.sigma**2 / (2 * self.mu * self.t), "σ²/(2μt)")
         right = Panel("The rates", "steps t", "$η_t$ / η")
-        shown = {name: self.given[name][:-1] / self.eta for name in ("averaged", *DECAY)}
-        return [left, right.curve(np.arange(1, self.steps), shown)]
+        return [left, right.curve(np.arange(1, self.steps), {name: self.given[name][:-1] / self.eta for name in ("averaged", *DECAY)})]

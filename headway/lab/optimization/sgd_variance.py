@@ -60,8 +60,7 @@ class SGDVariance(Experiment):
         gaps = np.array(found) - g.mean(axis=0)
         self.spread, self.squares = np.trace(covariance(g)) / b, np.sum(gaps**2, axis=1)
         yield mean_is("this project's batches: mean of g_B - g, a component", gaps[:, 0], 0.0)
-        wanted = self.spread * (n - b) / (n - 1)
-        yield mean_is("this project's batches: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, wanted)
+        yield mean_is("this project's batches: E |g_B - g|², tr Σ/B (N - B)/(N - 1)", self.squares, self.spread * (n - b) / (n - 1))
         gaps = g[rng.integers(n, size=(self.epochs, b))].mean(axis=1) - g.mean(axis=0)
         yield mean_is("with replacement: E |g_B - g|², tr Σ/B", np.sum(gaps**2, axis=1), self.spread)
 

@@ -33,7 +33,6 @@ class ConvSmoothing(Experiment):
 
     cells = param(600, "points on the circle", least=300, most=4000)
     radii = param((8, 16, 32, 64), "radii ε of the bump, in points", least=8, most=100, small=(8, 32))
-    kernels = param(10, "random filters of both signs for Young's inequality", least=1, most=100)
 
     def measure(self, rng: Generator) -> Checks:
         n, t, walk = self.cells, np.arange(self.cells) / self.cells, np.cumsum(rng.normal(size=self.cells))
@@ -53,7 +52,7 @@ class ConvSmoothing(Experiment):
         self.bends = np.array([self.bend(bump(r)) for r in self.radii])
         self.lipschitz = np.pi / (2 * (np.array(self.radii) / n) ** 2) / n  # of w, times the distance of two points
         yield at_most("smoothed step: jumps of its derivative", self.bends, self.lipschitz)
-        filters, norm = rng.normal(size=(self.kernels, 9)), np.linalg.norm
+        filters, norm = rng.normal(size=(10, 9)), np.linalg.norm
         young = {f"p = {p}": [norm(smooth(w, x), p) / norm(w, 1) / norm(x, p) for w in filters] for p in (1, 2, np.inf)}
         yield at_most("||w ∗ x||_p over ||w||_1 ||x||_p", young, 1)
 

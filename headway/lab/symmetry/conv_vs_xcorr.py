@@ -32,13 +32,12 @@ class ConvVsXcorr(Experiment):
     n = param(24, "positions of the signals", least=16, most=256)
     m = param(5, "taps of the filters", least=2, most=8)
     steps = param(60, "of gradient descent", least=60, most=500)
-    rate = param(0.2, "length of a step", least=0.15, most=0.25)
 
     def fit(self, kind: type[Convolution], start: np.ndarray) -> tuple[list[float], np.ndarray]:
         """Mean squared errors before each step of gradient descent, and the filter at the end."""
         layer = kind(1, 1, self.m, Valid()).double()
         layer.load_state_dict({"weight": torch.from_numpy(start.copy())[None, None], "bias": torch.zeros(1)})
-        rule = GradientDescent(layer.parameters(), lr=self.rate)
+        rule = GradientDescent(layer.parameters(), lr=0.2)
         return descended(rule, lambda: mse_loss(layer(self.x), self.y), self.steps), layer.weight.detach().numpy()[0, 0]
 
     def measure(self, rng: Generator) -> Checks:
