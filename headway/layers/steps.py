@@ -14,6 +14,7 @@ from torch import Tensor
 
 from headway.layers.attention.multihead import Multihead
 from headway.layers.connections.pre_norm import PreNorm
+from headway.layers.feedforward import Feedforward
 from headway.layers.linear import Linear
 from headway.layers.masks import Causal
 from headway.layers.norms.layer_norm import LayerNorm
@@ -30,7 +31,9 @@ def write_out(block: "CrossBlock", one: bool) -> Step:
     mixer: Any = block.mixer
     cross, feedforward = block.cross, block.feedforward
     around: tuple[Any, ...] = block.around_mixer, block.around_cross, block.around_feedforward
-    if not (_known(mixer) and all(type(a) is PreNorm and type(a.norm) is LayerNorm for a in around)) or _watched(block):
+    maps = cross.query, cross.output, feedforward.up, feedforward.down
+    known = _known(mixer) and type(feedforward) is Feedforward and all(type(m) is Linear for m in maps)
+    if not (known and all(type(a) is PreNorm and type(a.norm) is LayerNorm for a in around)) or _watched(block):
         return block.plain_step
     (w1, b1), (w2, b2), (w3, b3) = ((a.norm.weight, a.norm.bias) for a in around)
     shape, eps, heads = w1.shape, LayerNorm.eps, mixer.heads
