@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headway.layers.attention.multihead import Multihead
 from headway.layers.connections.pre_norm import PreNorm
+from headway.layers.feedforward import Feedforward
 from headway.layers.linear import Linear
 from headway.layers.masks import Causal
 from headway.layers.norms.layer_norm import LayerNorm
@@ -27,9 +28,12 @@ Step = Callable[[Tensor, Any, Any], tuple[Tensor, Any]]  # x, state, what is loo
 
 def write_out(block: "CrossBlock", one: bool) -> Step:
     """The step of this block with the weights it has now, for one row or for several; its own `plain_step` if it has other layers."""
-    mixer, cross, feedforward = block.mixer, block.cross, block.feedforward
-    around = block.around_mixer, block.around_cross, block.around_feedforward
-    if not (_known(mixer) and all(type(a) is PreNorm and type(a.norm) is LayerNorm for a in around)) or _watched(block):
+    mixer: Any = block.mixer
+    cross, feedforward = block.cross, block.feedforward
+    around: tuple[Any, ...] = block.around_mixer, block.around_cross, block.around_feedforward
+    maps = cross.query, cross.output, feedforward.up, feedforward.down
+    known = _known(mixer) and type(feedforward) is Feedforward and all(type(m) is Linear for m in maps)
+    if not (known and all(type(a) is PreNorm and type(a.norm) is LayerNorm for a in around)) or _watched(block):
         return block.plain_step
     (w1, b1), (w2, b2), (w3, b3) = ((a.norm.weight, a.norm.bias) for a in around)
     shape, eps, heads = w1.shape, LayerNorm.eps, mixer.heads
@@ -51,15 +55,16 @@ def write_out(block: "CrossBlock", one: bool) -> Step:
     return step
 
 
-def _known(mixer: nn.Module) -> bool:
+def _known(mixer: Any) -> bool:
     """Whether this is attention to all positions before, whose scores nothing changes."""
-    plain = type(mixer) is Multihead and type(mixer.mask) is Causal and mixer.position is None
+    plain: bool = type(mixer) is Multihead and type(mixer.mask) is Causal and mixer.position is None
     return plain and type(mixer.attend.score) is Scaled and type(mixer.project) is type(mixer.output) is Linear
 
 
 def _watched(block: "CrossBlock") -> bool:
     """Whether it trains (dropout), or somebody hangs on the calls of its layers."""
-    mixer, cross, inside = block.mixer, block.cross, block.feedforward
+    mixer: Any = block.mixer
+    cross, inside = block.cross, block.feedforward
     outer = block, mixer, cross, inside, block.around_mixer, block.around_cross, block.around_feedforward
     inner = mixer.attend, mixer.project, mixer.output, cross.attend, cross.query, cross.output, inside.up, inside.down
     return block.training or any(m._forward_hooks or m._forward_pre_hooks for m in (*outer, *inner))

@@ -208,6 +208,9 @@ def test_a_step_is_not_written_out_where_it_would_leave_something_out() -> None:
     watched, windowed, seen = net(), net(), list[Any]()
     watched.decoder[0].feedforward.up.register_forward_hook(lambda *call: seen.append(call))
     windowed.decoder[0].mixer.mask = Causal() & Window(2)
+    other = net()
+    other.decoder[0].cross.query = torch.nn.Linear(32, 32)
+    assert not written_out(other)
     assert written_out(net()) and not written_out(net().train())
     assert not written_out(watched) and len(seen) == 1
     assert not written_out(windowed) and not written_out(net(norm="post")) and not written_out(net(norm="deep"))
