@@ -5,6 +5,8 @@ from pathlib import Path
 from headway.core.config import Value
 from headway.reproduce.table import Bench, Row, Table
 
+MEMBERS = 5  # of the ensemble: one network depends on the order of the texts by half a point
+
 
 class IMDB(Table):
     """IMDB reviews: accuracy of a linear method, of a network from scratch, and of one that was pre-trained on the texts.
@@ -13,10 +15,14 @@ class IMDB(Table):
     two-layer network 0.88 and an LSTM 0.84 on the 10,000 most frequent words; lecture D. The printed figures here are what
     this package asks of itself (0.88, 0.91, 0.92); the data are the labelled training half of Maas et al. 2011 alone, so
     none of these figures can be compared with those on the official test half.
+
+    The network from scratch is the one that was best on films which it had not seen, of those that were tried: the last
+    fifth of each class of the training table was held out for that. It is an ensemble of `hashed_ngrams`, whose function is
+    linear in the n-grams of a text; so this row does not speak for networks with hidden layers (docs/findings.md).
     """
 
     aliases = ("IMDB table", "sentiment of film reviews table")
-    minutes = 100.0
+    minutes = 80.0
     needs = ("imdb",)
 
     def rows(self, bench: Bench) -> list[Row]:
@@ -24,7 +30,10 @@ class IMDB(Table):
         data: dict[str, Value] = {"table": str(folder / "train.tsv"), "test_table": str(folder / "test.tsv")}
 
         def scratch(seed: int) -> float:
-            run = bench.trained("scratch", seed, "classification", data, "text_cnn", None, {"minutes": 25.0})
+            words = data | {"tokens": "words", "vocabulary": 80_000, "longest": 3000}  # no review is cut
+            run = bench.trained(
+                "scratch", seed, "classification", words, "hashed_ngrams", None, {"epochs": 3}, ensemble=MEMBERS
+            )
             return bench.score(run, "accuracy")
 
         def pre_trained(seed: int) -> float:
