@@ -80,8 +80,9 @@ def commands(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     images, labels = digits()
     write_folders(folder / "digits", images[:80], labels[:80])
     # The shortest sentences: what has learned little writes as much as it may, and that is a multiple of what it read.
-    pairs = sorted(zip(*((corpus / name).read_text().splitlines() for name in ("a.en", "a.de")), strict=True), key=lambda pair: len(pair[0]))
-    for name, lines in zip(("a.en", "a.de"), zip(*pairs[:100], strict=True), strict=True):
+    texts = [(corpus / name).read_text().splitlines() for name in ("a.en", "a.de")]
+    pairs = sorted(zip(*texts, strict=True), key=lambda pair: len(pair[0]))[:100]
+    for name, lines in zip(("a.en", "a.de"), zip(*pairs, strict=True), strict=True):
         (folder / name).write_text("".join(line + "\n" for line in lines))
     files = ["--source", str(folder / "a.en"), "--target", str(folder / "a.de")]
     text = ["--text", str(folder / "a.en"), "--model.width", "16", "--model.depth", "1", "--model.dropout", "0.1"]
