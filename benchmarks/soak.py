@@ -71,7 +71,7 @@ def measure(minutes: float, every: float, path: Path) -> list[list[float]]:
                     file.flush()
         finally:
             process.send_signal(signal.SIGINT)
-            code = process.wait(120)
+            code = process.wait(600)  # a busy machine takes its time
         if code != 130 or not (run / "weights.safetensors").exists():
             raise SystemExit(f"the interrupted training ended with code {code}")
     return rows

@@ -54,7 +54,8 @@ def shares_cores(root: Path = ROOT, samples: int = 3) -> bool:
     for glance in range(samples):
         if glance:
             time.sleep(0.001)
-        fields = _read(root / "proc/loadavg").split()  # 0.31 0.25 0.20 2/345 6789: two of 345 threads run, we are one of them
+        # 0.31 0.25 0.20 2/345 6789: two of 345 threads run, we are one of them
+        fields = _read(root / "proc/loadavg").split()
         running = fields[3].partition("/")[0] if len(fields) > 3 else ""
         if not running.isdigit() or int(running) - 1 + cores() <= (os.cpu_count() or 1):
             return False
@@ -104,6 +105,12 @@ def available_memory(root: Path = ROOT) -> int | None:
     if not found and root == ROOT and hasattr(os, "sysconf"):
         found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     return min([*found, *_container_limits(root)], default=None)
+
+
+def held_memory(root: Path = ROOT) -> int | None:
+    """The bytes that this process holds now, with the pages of code and files that it has touched; None where the system does not say."""
+    held = _field(root / "proc/self/status", "VmRSS:")
+    return None if held is None else 1024 * held
 
 
 def peak_memory(root: Path = ROOT) -> int | None:

@@ -16,7 +16,7 @@ from headway.core import registry
 from headway.core.config import Choice, to_json
 from headway.core.device import choose_device
 from headway.core.folds import Split, reading_fold
-from headway.core.machine import require_memory
+from headway.core.machine import held_memory, require_memory
 from headway.core.seeds import derive
 from headway.inspect.step_cost import StepCost, count_step, without_numbers
 from headway.layers.cross_entropy import output_cross_entropy
@@ -53,6 +53,7 @@ class Draft:
     loss: Callable[[nn.Module, object], Loss]
     settle: Callable[[float | None], Settings]
     members: int = 1  # of an ensemble, trained one after the other
+    held: int | None = None  # bytes of the process when the data had been read; None where that is not known
 
     @property
     def depth(self) -> int | None:
@@ -117,6 +118,7 @@ def recipe_draft(recipe: Recipe[object]) -> Iterator[Draft]:
             task.loss,
             lambda seconds: planning.settle(recipe, proposal, per_epoch, seconds),
             recipe.ensemble,
+            held_memory(),
         )
 
 

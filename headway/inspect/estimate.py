@@ -9,6 +9,8 @@ from headway.inspect.probe import Rates, Timed, measure_rates, time_steps
 from headway.inspect.step_cost import StepCost
 from headway.training.plan import Settings
 
+LOADED = 130e6  # bytes that a training loads besides its tensors: code of kernels, what validates and writes (benchmarks/plan.py)
+KEPT = 1.6  # the heap of a process for each byte of its tensors: what is freed in pieces is not all used again (benchmarks/plan.py)
 GATHERED = 3  # a sharded model holds two blocks whole (one computes, the next arrives) and the gradients of one
 
 
@@ -49,6 +51,7 @@ class Estimate:
     seconds: float  # of a step
     rates: Rates | None = None  # of this machine, if it is the device
     timed: Timed | None = None
+    process: float | None = None  # bytes of the whole process at its highest point, if it runs on this machine
 
     @property
     def steps(self) -> int:
@@ -73,6 +76,11 @@ class Estimate:
     def time(self) -> float:
         return self.seconds * self.steps
 
+    def fits(self, memory: Memory) -> bool:
+        """On a device; of this machine that which is available, and which the process itself does not hold yet."""
+        grows = memory.total if self.process is None else self.process - (self.draft.held or 0)
+        return grows <= self.devices.memory
+
     @property
     def energy(self) -> float | None:
         d = self.devices
@@ -83,12 +91,13 @@ def estimate(draft: Draft, devices: Devices | None) -> Estimate:
     """The cost of the draft on these devices, or on this machine."""
     settings = draft.settle(None)
     whole = draft.cost(settings.batch)
-    rates, timed = None, None
+    rates, timed, process = None, None, None
     if devices is None:
         rates = measure_rates()
         timed = time_steps(draft, whole, rates)
         devices = this_machine(rates, timed)
         seconds = timed.seconds
+        process = process_memory(whole, draft.held)
     else:
         seconds = (whole.flops + whole.update) / (devices.count * devices.rate * devices.utilisation)
     rows = [Memory("one process", *own_memory(whole), exchange=0.0)]
@@ -107,7 +116,18 @@ def estimate(draft: Draft, devices: Devices | None) -> Estimate:
         seconds,
         rates,
         timed,
+        process,
     )
+
+
+def process_memory(cost: StepCost, held: int | None) -> float | None:
+    """What the system counts for the process: more than tensors.
+
+        process = held + LOADED + KEPT tensors
+
+    held   when the data had been read: Python, torch, the data
+    """
+    return None if held is None else held + LOADED + KEPT * cost.peak
 
 
 def checkpoint_memory(cost: StepCost) -> float:

@@ -1,21 +1,24 @@
 """The speed of this machine, measured in a few seconds: products of matrices, copies of bytes, and steps of a small copy of a model."""
 
-import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch.utils.benchmark import Timer
 
 from headway.core import machine
 from headway.inspect.draft import Draft
-from headway.inspect.step_cost import StepCost
+from headway.inspect.step_cost import SAMPLED, StepCost
+from headway.training.loop import Loop
 
 SIDE = 1024  # of the matrices that are multiplied
 COPIED = 1 << 26  # bytes that are copied: more than a cache holds
 SECONDS = 1.5  # for each of the two rates
+CALLS = 5  # at least: on a busy machine few fit into the time
 STEPS = 3.0  # seconds for the steps of the copy
+MANY = 200  # steps are enough
 LONGEST = 0.5  # seconds that a step of the copy may take, by the two rates
+CLOCK = time.thread_time if time.get_clock_info("thread_time").resolution < 1e-3 else time.perf_counter
 SHARE = 0.25  # of the memory that is available, for the copy
 
 
@@ -44,10 +47,18 @@ def measure_rates() -> Rates:
     a, b = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
     source = torch.zeros(COPIED // 4)
     target = torch.zeros_like(source)
-    threads = torch.get_num_threads()
-    product = Timer("a @ b", globals={"a": a, "b": b}, num_threads=threads).blocked_autorange(min_run_time=SECONDS)
-    copy = Timer("t.copy_(s)", globals={"t": target, "s": source}, num_threads=threads)
-    return Rates(2 * SIDE**3 / min(product.times), 2 * COPIED / min(copy.blocked_autorange(min_run_time=SECONDS).times))
+    return Rates(2 * SIDE**3 / _fastest(lambda: a @ b), 2 * COPIED / _fastest(lambda: target.copy_(source)))
+
+
+def _fastest(work: Callable[[], object]) -> float:
+    """The seconds that this thread, which works as long as any other of ours, computed in the fastest of many calls."""
+    work()
+    times, until = list[float](), time.monotonic() + SECONDS
+    while len(times) < CALLS or time.monotonic() < until:
+        began = CLOCK()
+        work()
+        times.append(CLOCK() - began)
+    return min(times)
 
 
 def time_steps(draft: Draft, whole: StepCost, rates: Rates) -> Timed:
@@ -68,11 +79,21 @@ def time_steps(draft: Draft, whole: StepCost, rates: Rates) -> Timed:
             break
         cost = smaller
     loop = small.loop(max(1, batch), real=True)
-    loop.gradients(0)  # the first pass loads kernels
-    loop.learner.model.zero_grad(set_to_none=True)
-    began = time.process_time()
-    times = loop.timed_steps(STEPS)
-    processor = (time.process_time() - began) / len(times)
+    loop.learner.model.train()
+    _step(loop, 0)  # the first loads kernels
+    clock, processor, until = list[float](), list[float](), time.monotonic() + STEPS
+    # The batches that were counted, and all of them equally often: where lengths differ, so do times.
+    while len(clock) < SAMPLED or len(clock) % SAMPLED or (time.monotonic() < until and len(clock) < MANY):
+        seen, began = time.monotonic(), time.process_time()
+        _step(loop, len(clock) % SAMPLED)
+        clock.append(time.monotonic() - seen)
+        processor.append(time.process_time() - began)
     ratio = whole.seconds(rates.products, rates.copies) / cost.seconds(rates.products, rates.copies)
-    seconds = statistics.median(times[1:])
-    return Timed(small.depth, batch, cost.flops / seconds / rates.products, seconds * ratio, processor * ratio)
+    seconds = sum(clock) / len(clock)
+    share = cost.flops / seconds / rates.products
+    return Timed(small.depth, batch, share, seconds * ratio, sum(processor) / len(processor) * ratio)
+
+
+def _step(loop: Loop[object], step: int) -> None:
+    loop.gradients(step)
+    loop.update(step, loop.learner.norm())

@@ -22,7 +22,7 @@ from headway.inspect.cost import HIDDEN, Shape
 from headway.training.loop import Loop
 
 B = TypeVar("B")
-SAMPLED = 3  # batches that are counted where they differ in shape
+SAMPLED = 5  # batches that are counted where they differ in shape
 SCALAR = torch.ops.aten._local_scalar_dense.default
 LOOKUPS = {torch.ops.aten.embedding, torch.ops.aten.index_select, torch.ops.aten.gather, torch.ops.aten.index}
 

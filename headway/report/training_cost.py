@@ -1,7 +1,7 @@
 """An estimate of what a training would cost, as a table in 100 columns and as JSON."""
 
 from headway.core.config import to_json
-from headway.inspect.estimate import Estimate, Memory
+from headway.inspect.estimate import KEPT, LOADED, Estimate, Memory
 
 HEAD = ("GB on one device", "weights", "gradients", "moments", "average", "activations", "exchange", "total", "")
 
@@ -42,8 +42,9 @@ def training_cost_json(e: Estimate) -> dict[str, object]:
         "flops": e.flops,
         "flops_6nd": e.rule,
         "devices": to_json(e.devices),
-        "memory": {m.kind: to_json(m) | {"total": m.total, "fits": m.total <= e.devices.memory} for m in e.memory},
+        "memory": {m.kind: to_json(m) | {"total": m.total, "fits": e.fits(m)} for m in e.memory},
         "memory_of_checkpoint": e.checkpoint,
+        "memory_of_process": e.process,
         "seconds_per_step": e.seconds,
         "processor_seconds_per_step": e.timed.processor if e.timed else None,
         "seconds": e.time,
@@ -97,12 +98,18 @@ def _table(e: Estimate) -> list[str]:
 def _row(m: Memory, e: Estimate) -> tuple[str, ...]:
     kind = m.kind if m.kind == "one process" else f"{m.kind}, {e.devices.count}"
     sizes = (m.weights, m.gradients, m.moments, m.average, m.activations, m.exchange, m.total)
-    fits = "fits" if m.total <= e.devices.memory else "too much"
+    fits = "fits" if e.fits(m) else "too much"
     return (kind, *(f"{size / 1e9:,.{1 if m.total > 1e10 else 3}f}" for size in sizes), fits)
 
 
 def _notes(e: Estimate) -> list[str]:
     notes = [f"Writing a checkpoint takes {e.checkpoint / 1e9:,.3g} GB in one process."]
+    if e.process is not None and e.draft.held is not None:
+        base = (e.draft.held + LOADED) / 1e9
+        notes[:0] = [
+            f"The process as a whole: about {e.process / 1e9:,.3g} GB. {base:.2g} GB of it are Python, torch and the data;",
+            f"tensors take {KEPT:g} times their size, because freed pieces of memory are not all used again.",
+        ]
     if e.settings.accumulate > 1:
         notes.append(
             f"A device computes {e.settings.batch:,} {e.draft.unit} at a time and adds up gradients until a step is full."
@@ -110,7 +117,7 @@ def _notes(e: Estimate) -> list[str]:
     if e.timed and e.seconds > 1.3 * e.timed.processor:
         share = e.timed.processor / e.seconds
         notes.append(f"Other programs are using this machine: the steps had a processor for {share:.0%} of the time.")
-    if not any(m.total <= e.devices.memory for m in e.memory):
+    if not any(e.fits(m) for m in e.memory):
         notes.append(
             "It does not fit: take more or larger devices, a smaller batch, or a smaller model (docs/scale.md)."
         )

@@ -1,6 +1,7 @@
 """What a training step costs: the count without numbers is the count with them, torch's own counter, and formulas."""
 
 import dataclasses
+import time
 
 import pytest
 import torch
@@ -8,9 +9,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.config import Choice
 from headway.core.errors import UsageError
+from headway.inspect import probe
 from headway.inspect.devices import Devices, parse_count, parse_devices
 from headway.inspect.draft import Draft, gpt3_draft
-from headway.inspect.estimate import data_parallel, sharded
+from headway.inspect.estimate import KEPT, LOADED, data_parallel, estimate, process_memory, sharded
 from headway.inspect.step_cost import UNKNOWN, Meter, StepCost, count_step
 from headway.models.build import count_parameters
 from headway.models.gpt3_sizes import BATCH, MILLIONS, RATE
@@ -81,6 +83,28 @@ def test_parallel_memory_by_hand() -> None:
     found = sharded(cost, 4)
     assert (found.weights, found.moments, found.activations) == (100, 200, 70)
     assert found.exchange == 2 * 4 * 50 + 3 * 4 * 30
+
+
+def test_memory_of_a_process_by_hand() -> None:
+    cost = StepCost(100, {}, (), 1.0, 1.0, 0.0, 1.0, 400, 400, 800, 400, activations=70, temporary=200)
+    assert process_memory(cost, 10**9) == 10**9 + LOADED + KEPT * 2200
+    assert process_memory(cost, None) is None, "not every system says what a process holds"
+
+
+def test_the_process_must_fit_and_not_only_its_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "SECONDS", 0.01)
+    monkeypatch.setattr(probe, "STEPS", 0.01)
+    found = estimate(dataclasses.replace(small(), held=10**9), None)
+    (memory,) = found.memory
+    assert found.process is not None and found.process > memory.total + 10**9
+    for more, fits in ((-1, False), (1, True)):
+        there = dataclasses.replace(found.devices, memory=found.process - 10**9 + more)
+        assert dataclasses.replace(found, devices=there).fits(memory) == fits
+
+
+def test_rates_do_not_count_the_time_of_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "SECONDS", 0.01)
+    assert probe._fastest(lambda: time.sleep(0.02)) < 0.01
 
 
 @pytest.mark.parametrize("name", MILLIONS)

@@ -1,6 +1,7 @@
 """Several processes train one model through the command: the same losses as one, files and progress once, also after a kill."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -115,8 +116,13 @@ def whole(commands: dict[str, list[str]], tmp_path_factory: pytest.TempPathFacto
     return out
 
 
+def rank_of(started: list[int], rank: int) -> int:
+    """The process with this number, by its environment."""
+    return next(pid for pid in started if f"\0RANK={rank}\0".encode() in Path(f"/proc/{pid}/environ").read_bytes())
+
+
 def workers(launcher: int) -> list[int]:
-    """The processes that the launcher started, in the order of their numbers."""
+    """The processes that the launcher started."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -125,7 +131,7 @@ def workers(launcher: int) -> list[int]:
             continue  # it ended meanwhile
         if parent == launcher and b"headway" in words:
             found.append(int(stat.parent.name))
-    return sorted(found)
+    return found
 
 
 def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
@@ -135,12 +141,15 @@ def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")
-def test_a_killed_process_is_started_again(commands: dict[str, list[str]], tmp_path: Path, headway: Start, whole: Path) -> None:
+@pytest.mark.parametrize("rank, options", [(1, []), (0, ["--shard"])])
+def test_a_killed_process_is_started_again(
+    commands: dict[str, list[str]], tmp_path: Path, headway: Start, whole: Path, rank: int, options: list[str]
+) -> None:
+    """One that computes, and the one that writes; with the model in each process, and in parts."""
     out = tmp_path / "run"
-    process = headway(*command(commands, out), "--processes", "2")
+    process = headway(*command(commands, out), "--processes", "2", *options)
     wait_for(out / "checkpoint.json", process)
-    for victim in workers(process.pid)[1:]:
-        subprocess.run(["kill", "-9", str(victim)], check=False)
+    os.kill(rank_of(workers(process.pid), rank), signal.SIGKILL)
     text, errors = process.communicate(timeout=500)
     assert process.returncode == 0, errors
     assert "a process ended: all were started again (1 of 3 times)" in text and text.count("continuing at step") == 1
