@@ -184,7 +184,8 @@ def _one(a: argparse.Namespace, entry: Entry) -> "Result":
     from headway.lab.relu_net import ReluNet
 
     network = ReluNet.load(a.network) if a.network else None
-    return runner.run(entry.name, a.seed, parameters, full=a.full, network=network)
+    with runner.one_thread():  # as when all are run
+        return runner.run(entry.name, a.seed, parameters, full=a.full, network=network)
 
 
 def _many(a: argparse.Namespace, chosen: list[Entry], images: tuple[str, ...] = ("svg",)) -> "list[Result]":

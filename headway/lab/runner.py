@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Any
@@ -81,6 +82,21 @@ def _in_process(name: str, seed: int, full: bool, images: tuple[str, ...]) -> tu
         return failure(name, catalog.module_of(catalog.find(name)), seed, problem).to_json(), {}
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """What is loaded or started inside computes with one thread: the operations of an experiment are too small to be shared."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ |= dict.fromkeys(ONE_THREAD, "1")
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
 def run_many(
     entries: Sequence[Entry], seed: int = 0, full: bool = False, jobs: int | None = None, images: tuple[str, ...] = ("svg",)
 ) -> Iterator[Result]:
@@ -88,24 +104,15 @@ def run_many(
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = max(1, min(jobs or cores, len(entries)))
     queue = sorted(entries, key=lambda entry: "LMS".find(catalog.cost(entry)))
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ |= dict.fromkeys(ONE_THREAD, "1")
-    try:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            names = {pool.submit(_in_process, catalog.identity(entry), seed, full, images): entry for entry in queue}
-            try:
-                for done in as_completed(names):
-                    entry, problem = names[done], done.exception()
-                    if problem is not None:  # the process itself died
-                        yield failure(catalog.identity(entry), catalog.module_of(entry), seed, problem)
-                    else:
-                        yield Result.from_json(*done.result())
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    with one_thread(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        names = {pool.submit(_in_process, catalog.identity(entry), seed, full, images): entry for entry in queue}
+        try:
+            for done in as_completed(names):
+                entry, problem = names[done], done.exception()
+                if problem is not None:  # the process itself died
+                    yield failure(catalog.identity(entry), catalog.module_of(entry), seed, problem)
+                else:
+                    yield Result.from_json(*done.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
