@@ -14,10 +14,8 @@ from typing import Self
 from headway.core.machine import ROOT
 
 EVERY = 2.0  # seconds from one look to the next
-MANY, FEW = (
-    0.1,
-    0.02,
-)  # shares of their time that threads wait for a core: above they stop spinning, below they begin again
+MANY = 0.1  # share of the time that a thread waits for a core, above which the threads stop spinning
+FEW = 0.02  # and below which they spin again
 ENOUGH = 1 << 17  # numbers that an operation must have for torch to cut it into parts
 
 
@@ -48,10 +46,9 @@ class Waiting:
         found = {}
         for task in (self.root / "proc/self/task").glob("*/schedstat"):
             try:
-                found[task.parent.name] = (
-                    int(task.read_text().split()[1]) / 1e9
-                )  # it ran, waited, and was given a core so often
-            except (OSError, IndexError, ValueError):  # it ended meanwhile
+                _ran, waited, _times = task.read_text().split()  # nanoseconds, nanoseconds, how often it got a core
+                found[task.parent.name] = int(waited) / 1e9
+            except (OSError, ValueError):  # it ended meanwhile
                 continue
         return found
 

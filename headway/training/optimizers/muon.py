@@ -33,7 +33,8 @@ def orthogonalised(x: Float[Tensor, "k r c"]) -> Float[Tensor, "k r c"]:
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)  # so that eighth powers are within float32
     a = x @ x.mT
     squared = a @ a
-    equal = x.shape[-2] ** 0.375  # the scale if all singular values are equal: none is larger, but that of 0 is infinite
+    # The scale is largest where all singular values are equal. That of a matrix of zeros would be infinite.
+    equal = x.shape[-2] ** 0.375
     s = (squared.norm(dim=(-2, -1), keepdim=True) ** -0.25).clamp(max=equal)
     x, p = x * s, (B * s**2) * a + (C * s**4) * squared
     if x.shape[-1] >= 2 * x.shape[-2]:
