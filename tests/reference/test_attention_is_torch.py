@@ -49,6 +49,25 @@ def test_scaled_is_the_kernel_of_torch() -> None:
     torch.testing.assert_close(weights(*square, causal=True), F.scaled_dot_product_attention(*square, is_causal=True), **CLOSE)
 
 
+@pytest.mark.parametrize("keys", [S, 31, 61])  # of many short sequences attention is written out: one limit with a mask, one without
+@pytest.mark.parametrize("kind", ["free", "causal", "padded", "biased", "causal and biased"])
+def test_many_short_sequences_are_as_the_kernel_of_torch_has_them(keys: int, kind: str) -> None:
+    ours = [torch.randn(17, H, keys, E, requires_grad=True) for _ in range(3)]
+    theirs = [x.detach().clone().requires_grad_() for x in ours]
+    allowed = (torch.arange(keys) < torch.randint(1, keys, (17, 1)))[:, None, None, :] if kind == "padded" else None
+    bias = torch.randn(17, H, keys, keys) if "biased" in kind else None
+    causal = "causal" in kind
+    hidden = torch.full((keys, keys), -math.inf).triu(1) if causal else torch.zeros(keys, keys)
+    mask = allowed if allowed is not None else hidden if bias is None else bias + hidden
+    found, expected = Attend(Scaled(E))(*ours, allowed, causal, bias), F.scaled_dot_product_attention(*theirs, attn_mask=mask)
+    torch.testing.assert_close(found, expected, **CLOSE)
+    weights = torch.randn_like(found)
+    (found * weights).sum().backward()
+    (expected * weights).sum().backward()
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine.grad, other.grad, **CLOSE)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("padded", [False, True])
 def test_multihead_is_that_of_torch(causal: bool, padded: bool) -> None:

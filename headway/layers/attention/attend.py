@@ -4,8 +4,8 @@
 
 A query that may see no key at all has weights 0 and the answer 0, with finite gradients. There are two ways to the same
 numbers: the fused kernel of torch, and the formula written out. The written-out one is used whenever the maps are asked
-for (`recorded`), for scores that the kernel cannot compute, and for a step of decoding with many rows; a contract checks
-that both agree.
+for (`recorded`), for scores that the kernel cannot compute, and for many short sequences, where it is faster; a contract
+checks that both agree.
 """
 
 import contextlib
@@ -42,12 +42,15 @@ class Attend(nn.Module):
 
         `causal` says that `allowed` is None and stands for s <= t, which the kernel can do without a matrix.
         """
-        if causal and (bias is not None or self.maps is not None or self.score.scale is None):
-            causal, allowed = False, q.new_ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
-        if self.maps is None and self.score.scale is not None and not _is_batched_step(q, k):
+        masked = causal or allowed is not None or bias is not None
+        if self.maps is None and self.score.scale is not None and not _are_many_short(q, k, masked):
+            if causal and bias is not None:
+                causal, allowed = False, _lower_triangle(q, k)
             added = allowed if bias is None else bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
             return F.scaled_dot_product_attention(q, k, v, attn_mask=added, is_causal=causal, scale=self.score.scale)
         e = self.score(q, k)
+        if causal:
+            allowed = _lower_triangle(q, k)
         if bias is not None:
             e = e + bias
         if allowed is not None:
@@ -60,9 +63,19 @@ class Attend(nn.Module):
         return a @ v
 
 
-def _is_batched_step(q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> bool:
-    """One query in each of many rows: there the kernel, which takes one row after the other, is the slower way."""
-    return q.shape[2] == 1 and q.shape[0] >= 16 and k.shape[2] >= 8
+def _lower_triangle(q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"]) -> Bool[Tensor, "t s"]:
+    return q.new_ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
+
+
+def _are_many_short(q: Float[Tensor, "b h t e"], k: Float[Tensor, "b h s e"], masked: bool) -> bool:
+    """Many rows of few keys: there the kernel of a CPU, which takes one row and head after the other, is the slower way.
+
+    The limits are measured (docs/findings.md, 2026-11-18). A single query (a step of decoding) has nothing to do with few keys.
+    """
+    (rows, _, queries, _), keys = q.shape, k.shape[2]
+    if not q.is_cpu or rows < 16:
+        return False
+    return keys >= 8 if queries == 1 else keys <= (32 if masked else 64)
 
 
 @contextlib.contextmanager
