@@ -11,22 +11,25 @@
                                                     were not trained are not known (generation begins anew there)
 
 `past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them. The state is a
-value: how many tokens were read, and for each block a cache, or tensors in a tuple, each with the batch as its first axis.
+value: how many tokens were read, and for each block a cache, or tensors in a tuple, each with the batch as its first axis; and the last
+token, where pairs of tokens have embeddings.
 """
 
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.layers.attention.cache import Cache
 from headway.layers.attention.transformer_xl import TransformerXL
+from headway.layers.bigrams import Bigrams
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
 
-LayerState = tuple[Tensor | int, ...] | Cache  # of one mixer
+LayerState = tuple[Tensor | int, ...] | Cache | Tensor  # of one mixer, or the last token
 State = tuple[int, tuple[LayerState, ...]]
 
 
@@ -53,7 +56,7 @@ class LanguageModel(Protocol):
 
 
 class Decoder(nn.Module):
-    """x = E[ids] (+ positions) -> causal blocks -> norm; p(next) = softmax(O h), where O may be E.
+    """x = E[ids] (+ pairs, + positions) -> causal blocks -> norm; p(next) = softmax(O h), where O may be E.
 
     Blocks of Transformer-XL carry a memory over windows: the tokens before a window are read first, without gradient,
     and each block keeps the inputs of its mixer at the last positions. The paper keeps what older weights made of them
@@ -68,8 +71,10 @@ class Decoder(nn.Module):
         norm: nn.Module,
         output: Embedding,
         dropout: float,
+        pairs: Bigrams | None = None,
     ) -> None:
         super().__init__()
+        self.pairs = pairs
         self.embedding, self.position, self.norm, self.output = embedding, position, norm, output
         self.absolute = position is not None
         self.blocks: Any = nn.ModuleList(blocks)
@@ -91,6 +96,8 @@ class Decoder(nn.Module):
 
     def _embed(self, ids: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
         x = self.embedding(ids)
+        if self.pairs is not None:
+            x = x + self.pairs(ids, F.pad(ids, (1, 0), value=-1)[:, :-1])
         if self.position is not None:
             x = x + self.position(ids.shape[1])
         return self.dropout(x)
@@ -107,18 +114,23 @@ class Decoder(nn.Module):
         return memories
 
     def start(self, batch: int) -> State:
-        return 0, tuple(block.mixer.start(batch) for block in self.blocks)
+        states = tuple(block.mixer.start(batch) for block in self.blocks)
+        nothing = self.embedding.weight.new_full((batch,), -1, dtype=torch.long)
+        return 0, states if self.pairs is None else (*states, nothing)
 
     def step(self, token: Int[Tensor, "b"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         past, states = state
         x = self.embedding(token)
+        if self.pairs is not None:
+            *states, before = states  # type: ignore[assignment]
+            x = x + self.pairs(token, before)
         if self.position is not None:
             x = x + self.position(1, past)[0]
         after = []
         for block, mine in zip(self.blocks, states, strict=True):
             x, mine = block.step(x, mine)
             after.append(mine)
-        return self.norm(x), (past + 1, tuple(after))
+        return self.norm(x), (past + 1, tuple(after if self.pairs is None else (*after, token)))
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
         return self.output.logits(hidden)

@@ -32,6 +32,7 @@ from headway.tasks.vocabulary import VocabularyState
 
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
 SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
+PAIRS = 1 << 13  # rows for pairs of characters: each of 90 characters after each other one has a row of its own
 
 LanguageCorpus = TextCorpus | PreparedCorpus
 
@@ -108,6 +109,8 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         hurried = t.minutes is not None and t.minutes <= 3
         context = data.context or getattr(base.data if base else None, "context", None) or (128 if hurried else 256)
         chosen = recipe.model or Choice(cls.model)
+        tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
+        paired = base is None and tokens in ("characters", "bytes") and chosen.options.get("mixer") != "transformer_xl"
         model = sized(
             chosen,
             width=128 if hurried else 256,
@@ -115,9 +118,8 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
             inner=4,
             head_width=48,
             dropout=0.0,
-            more={"context": context},
+            more={"context": context, "bigrams": PAIRS if paired else 0},
         )
-        tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}
         return Proposal(

@@ -33,7 +33,7 @@ class Training:
     accumulate: int | None = None  # batches whose gradients make one step (default 1; gradient_descent: all)
     optimizer: str = "muon"  # muon, adamw, adam, rmsprop, adagrad, nesterov, heavy_ball, sgd or gradient_descent
     rate: float | None = None  # the highest learning rate
-    schedule: str = "cosine"  # of the rate after the warm-up: cosine, linear, step, exponential, inverse_root, constant
+    schedule: str = "cosine"  # of the rate after the warm-up: cosine, trapezoid, linear, step, exponential, inverse_root, constant
     warmup: int | None = None  # steps until the highest rate is reached
     decay: float = 0.01  # weight decay of matrices and tables
     l1: float = 0.0  # the strength of an L1 penalty on matrices and tables

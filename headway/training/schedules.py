@@ -11,6 +11,7 @@ from headway.core import registry
 
 DROP, DROPS = 0.1, 3  # of the step schedule: a tenth after each third
 LAST = 0.01  # of the exponential schedule: the share of the highest rate at the end
+FALL = 0.6  # of the trapezoid: the share of all steps in which the rate falls
 
 
 def rate_factor(schedule: str, step: int, total: int, warmup: int) -> float:
@@ -74,3 +75,12 @@ def linear(step: int, total: int, warmup: int) -> float:
     Also called linear schedule, linear decay.
     """
     return 1 - _share(step, total, warmup)
+
+
+def trapezoid(step: int, total: int, warmup: int) -> float:
+    """min(1, (1 - n/N) / 0.6): the highest rate, then a straight line down to zero in the last three fifths of training.
+
+    Hägele et al. 2024, "Scaling laws and compute-optimal training beyond fixed training durations", https://arxiv.org/abs/2405.18392.
+    Also called trapezoidal schedule, warm-up stable decay, WSD.
+    """
+    return min(1.0, (1 - step / max(1, total)) / FALL)

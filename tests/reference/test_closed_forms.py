@@ -104,6 +104,8 @@ def test_schedules_are_their_closed_forms() -> None:
         assert rate_factor("exponential", n, 1000, 100) == pytest.approx(10 ** (-2 * (n - 100) / 900))
     assert rate_factor("cosine", 550, 1000, 100) == pytest.approx(0.5) and rate_factor("cosine", 1000, 1000, 100) == pytest.approx(0.0)
     assert rate_factor("inverse_root", 399, 1000, 100) == pytest.approx(0.5)
+    trapezoid = [rate_factor("trapezoid", n, 1000, 100) for n in (100, 400, 700, 1000)]
+    assert trapezoid == pytest.approx([1.0, 1.0, 0.5, 0.0])
     thirds = [rate_factor("step", n, 1000, 100) for n in (100, 399, 400, 699, 700, 1000)]
     assert thirds == pytest.approx([1.0, 1.0, 0.1, 0.1, 0.01, 0.01])
     ratios = [rate_factor("exponential", n + 1, 50, 5) / rate_factor("exponential", n, 50, 5) for n in range(5, 50)]

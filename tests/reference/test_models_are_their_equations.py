@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from headway.core.errors import ConfigError
 from headway.layers.attention.attend import recorded
+from headway.layers.bigrams import Bigrams
 from headway.layers.embedding import Embedding
-from headway.models import attention_seq2seq, encoder, rnn_seq2seq, transformer
+from headway.models import attention_seq2seq, encoder, gpt, rnn_seq2seq, transformer
 
 pytestmark = pytest.mark.usefixtures("doubles")
 V, W, H, F, L = 13, 22, 2, 17, 2
@@ -184,3 +186,19 @@ def test_embedding_scales_inputs_and_shares_its_matrix() -> None:
     assert float(e.weight.detach().var()) == pytest.approx(1 / 100, rel=0.02)
     assert torch.equal(e(torch.tensor([[3, 5]])), 10 * e.weight[[3, 5]][None])
     torch.testing.assert_close(e.logits(torch.ones(2, 100)), e.weight.sum(1).expand(2, -1))
+
+
+@pytest.mark.parametrize("rows", [7, V * V], ids=["shared rows", "a row for each pair"])
+def test_bigrams_add_the_row_of_each_pair(rows: int) -> None:
+    layer = stirred(Bigrams(V, rows, W))
+    before = torch.cat((torch.full((len(TARGET), 1), -1), TARGET[:, :-1]), 1)
+    for ids, found in zip(TARGET.tolist(), layer(TARGET, before), strict=True):
+        assert not found[0].any()  # nothing stands before the first token
+        for t in range(1, len(ids)):
+            row = layer.weight[(V * ids[t - 1] + ids[t]) % rows]
+            torch.testing.assert_close(found[t], row * math.sqrt(W) / 5, **CLOSE)
+
+
+def test_bigrams_need_to_know_the_token_before() -> None:
+    with pytest.raises(ConfigError, match="does not know the token before its memory"):
+        gpt.Config(mixer="transformer_xl", bigrams=5)
