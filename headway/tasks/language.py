@@ -122,9 +122,8 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         )
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}
-        return Proposal(
-            replaced(data, settled, "data"), model, batch, usual_rate(t, base, corpus.characters // 100, 8e-3)
-        )
+        rate = usual_rate(t, base, corpus.characters // 100, 8e-3)
+        return Proposal(replaced(data, settled, "data"), model, batch, rate, "trapezoid")
 
     @classmethod
     def fit(cls, data: Data, corpus: LanguageCorpus, base: Base | None) -> "Language":

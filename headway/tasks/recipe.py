@@ -33,7 +33,7 @@ class Training:
     accumulate: int | None = None  # batches whose gradients make one step (default 1; gradient_descent: all)
     optimizer: str = "muon"  # muon, adamw, adam, rmsprop, adagrad, nesterov, heavy_ball, sgd or gradient_descent
     rate: float | None = None  # the highest learning rate
-    schedule: str = "cosine"  # of the rate after the warm-up: cosine, trapezoid, linear, step, exponential, inverse_root, constant
+    schedule: str | None = None  # of the rate: cosine, trapezoid, linear, step, exponential, inverse_root, constant (default: by task)
     warmup: int | None = None  # steps until the highest rate is reached
     decay: float = 0.01  # weight decay of matrices and tables
     l1: float = 0.0  # the strength of an L1 penalty on matrices and tables
@@ -121,12 +121,13 @@ class Recipe(Generic[D]):
 
 @dataclass(frozen=True)
 class Proposal(Generic[D]):
-    """What a task chooses from the size of its data and the budget: its own options, the model's options, the batch, the rate."""
+    """What a task chooses from the size of its data and the budget: its own options, the model's options, the batch, the rate and its schedule."""
 
     data: D
     model: Choice
     batch: int
     rate: float
+    schedule: str = "cosine"
 
 
 def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:

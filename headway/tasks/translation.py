@@ -154,7 +154,7 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
         beam, batch = data.beam or (1 if regular else 5), t.batch or (1024 if pairs < 8000 or regular else 2048)
         settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing, beam=beam)
-        return Proposal(settled, model, batch, usual_rate(t, base, pairs, 3e-3))
+        return Proposal(settled, model, batch, usual_rate(t, base, pairs, 3e-3), "trapezoid")
 
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":

@@ -115,7 +115,7 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
         validate=t.validate or min(2000, -(-total // validations(t.minutes))),
         accumulate=accumulate,
         optimizer=t.optimizer,
-        schedule=t.schedule,
+        schedule=t.schedule or proposal.schedule,
         decay=t.decay,
         l1=t.l1,
         l2=t.l2,
