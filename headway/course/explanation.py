@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 
 from headway.course.syllabus import Concept
-from headway.lab.equations import named, to_html
 from headway.lab.page import linked
 from headway.lab.statement import Statement
+from headway.report.equations import named, to_html
 
 _ARGUMENTS = re.compile(r"^[*\w]+(?:, [*\w]+)*   ? *\S")  # `width   what it means`
 _ALSO = re.compile(r"\s*Also called [^.]+\.")

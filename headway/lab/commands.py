@@ -11,8 +11,8 @@ from headway.core.errors import ConfigError, UsageError
 from headway.core.files import disk_errors, require_writable, write_text, write_whole
 from headway.core.registry import ROOT
 from headway.lab import catalog, errata
-from headway.lab.equations import to_unicode
 from headway.lab.kinds import MEANINGS
+from headway.report.equations import to_unicode
 
 if TYPE_CHECKING:
     from headway.lab.result import Result

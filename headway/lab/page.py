@@ -6,11 +6,11 @@ from importlib.resources import files
 
 from headway.core.entries import Entry
 from headway.lab import catalog, errata, style
-from headway.lab.equations import to_html
 from headway.lab.experiment import NOT_REPRODUCED, REFUTED, SKIPPED
 from headway.lab.kinds import MEANINGS
 from headway.lab.result import Result
 from headway.lab.statement import Statement
+from headway.report.equations import to_html
 from headway.report.page import document, escape, heading
 
 CONTROLS = "The headline is bold. Grey rows are controls: the claim with an assumption broken, or as it was printed; they must fail."

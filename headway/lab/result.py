@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from headway.core.errors import ConfigError
 from headway.lab import style
 from headway.lab.checks import Check, Value
-from headway.lab.equations import to_html, to_unicode
 from headway.lab.experiment import NOT_REPRODUCED, Experiment
+from headway.report.equations import to_html, to_unicode
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

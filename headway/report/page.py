@@ -35,7 +35,12 @@ def heading(title: str, subtitle: str = "") -> str:
 
 
 def facts(pairs: Mapping[str, str]) -> str:
-    items = (f'<div><dt>{escape(name)}</dt><dd dir="auto">{escape(value)}</dd></div>' for name, value in pairs.items())
+    return html_facts({name: escape(value) for name, value in pairs.items()})
+
+
+def html_facts(pairs: Mapping[str, str]) -> str:
+    """Facts that are HTML already, such as equations."""
+    items = (f'<div><dt>{escape(name)}</dt><dd dir="auto">{value}</dd></div>' for name, value in pairs.items())
     return f'<dl class="facts panel">{"".join(items)}</dl>\n'
 
 

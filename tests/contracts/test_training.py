@@ -22,7 +22,7 @@ from headway.tasks.translation import Data, Translation
 from headway.training.checkpoint import FILE, read_header
 from headway.training.learner import Learner
 from headway.training.loop import EXPLODED, Loop
-from headway.training.optimizers.muon import Muon, from_blocks, orthogonalised, to_blocks
+from headway.training.optimizers.muon import ITERATIONS, A, B, C, Muon, from_blocks, orthogonalised, to_blocks
 from headway.training.plan import Settings
 from headway.training.progress import Progress
 
@@ -248,10 +248,37 @@ def test_muon_against_the_singular_value_decomposition() -> None:
     assert ((s > 0.6) & (s < 1.25)).all()
     for size in (1e-5, 1e5):  # a matrix has a direction, however small or large it is
         torch.testing.assert_close(orthogonalised(size * wide), orthogonalised(wide), atol=1e-2, rtol=1e-2)
-    for size in (0.0, 1e-12, 1e-30):  # and in the end none: nothing grows out of noise
+    for size in (0.0, 1e-30, 1e-12, 1e-8):  # and in the end none: nothing grows out of noise
         assert torch.linalg.matrix_norm(orthogonalised(size * x), 2).max() < 1.25
     weight = torch.nn.Parameter(torch.zeros(8, 8))
     weight.grad = torch.randn(8, 8)
     Muon([weight], lr=0.1).step()
     expected = -0.1 * 0.2 * 8**0.5 * orthogonalised(weight.grad[None])[0]
     torch.testing.assert_close(weight.data, expected)
+
+
+@pytest.mark.parametrize("rows, columns", [(24, 24), (8, 32)])  # iterated itself, and through its Gram matrix
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1e-20, 1e-14])
+def test_muon_makes_nothing_of_noise(rows: int, columns: int, size: float) -> None:
+    """Far below 1e-7 all is linear: times rows^(3/8), the bound of the scale, and 3.4 in each iteration. Without the bound: 1, or NaN."""
+    torch.manual_seed(0)
+    gradient = size * torch.randn(rows, columns)
+    expected = A**ITERATIONS * rows**0.375 / 1e-7 * gradient
+    torch.testing.assert_close(orthogonalised(gradient[None])[0], expected, atol=0, rtol=1e-3)
+    weight = nn.Parameter(torch.zeros(rows, columns))
+    weight.grad = gradient
+    Muon([weight], lr=0.1, momentum=0.0).step()
+    torch.testing.assert_close(weight.data, -0.1 * 0.2 * columns**0.5 * expected, atol=0, rtol=1e-3)
+
+
+@pytest.mark.parametrize("rows, columns", [(24, 24), (8, 32)])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_muon_leaves_an_orthogonal_matrix_orthogonal(rows: int, columns: int, size: float) -> None:
+    """All n singular values are equal: the scale is at its bound, each becomes n^(-1/8), and then follows the polynomial on its own."""
+    torch.manual_seed(0)
+    q = torch.linalg.qr(torch.randn(columns, rows))[0].T
+    s = rows**-0.125
+    for _ in range(ITERATIONS):
+        s = A * s + B * s**3 + C * s**5
+    assert 0.68 < s < 1.21  # where the polynomial has its least and largest value
+    torch.testing.assert_close(orthogonalised(size * q[None])[0], s * q, atol=1e-4, rtol=1e-3)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,17 +23,26 @@ STEPS = 50
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
+def records(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
 def losses(run: Path) -> np.ndarray:
-    records = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    found = [(r["step"], r["loss"], r["count"]) for r in records if "loss" in r]
+    found = [(r["step"], r["loss"], r["count"]) for r in records(run) if "loss" in r]
     assert [step for step, _, _ in found] == list(range(1, len(found) + 1)), "each step is recorded once"
     return np.array(found)
+
+
+def validations(run: Path) -> np.ndarray:
+    """The loss of the averaged weights, at each validation."""
+    return np.array([(r["step"], r["validation"]["figures"]["loss"]) for r in records(run) if "validation" in r])
 
 
 def assert_same_losses(one: Path, other: Path) -> None:
     expected, found = losses(one), losses(other)
     assert len(expected) == STEPS and (expected[:, 2] == found[:, 2]).all(), "the same tokens or examples in each step"
     np.testing.assert_allclose(found[:, 1], expected[:, 1], rtol=2e-5)
+    np.testing.assert_allclose(validations(other), validations(one), rtol=2e-5)
 
 
 def trained(words: list[str], out: Path, count: int) -> Path:
@@ -134,8 +144,9 @@ def workers(launcher: int) -> list[int]:
     return found
 
 
-def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
-    while not path.exists():
+def wait_for(path: Path, process: "subprocess.Popen[str]", step: int) -> None:
+    """Until there is a checkpoint of this step or a later one; that of step 0 has nothing to lose yet."""
+    while not path.exists() or json.loads(path.read_text())["state"]["step"] < step:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
 
@@ -148,7 +159,7 @@ def test_a_killed_process_is_started_again(
     """One that computes, and the one that writes; with the model in each process, and in parts."""
     out = tmp_path / "run"
     process = headway(*command(commands, out), "--processes", "2", *options)
-    wait_for(out / "checkpoint.json", process)
+    wait_for(out / "checkpoint.json", process, step=10)
     os.kill(rank_of(workers(process.pid), rank), signal.SIGKILL)
     text, errors = process.communicate(timeout=500)
     assert process.returncode == 0, errors
@@ -160,7 +171,7 @@ def test_a_killed_process_is_started_again(
 def test_interrupted_and_continued_by_one_process(commands: dict[str, list[str]], tmp_path: Path, headway: Start, whole: Path) -> None:
     out = tmp_path / "run"
     process = headway(*command(commands, out), "--processes", "2")
-    wait_for(out / "checkpoint.json", process)
+    wait_for(out / "checkpoint.json", process, step=10)
     process.send_signal(signal.SIGINT)
     text, errors = process.communicate(timeout=500)
     assert process.returncode == 130 and text.count("The run is usable as it is") == 1 and "Traceback" not in errors, errors

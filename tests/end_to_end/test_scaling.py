@@ -1,6 +1,7 @@
 """`headway lab sweep` and `headway lab scaling`: the runs, the law, the page, what is refused, a sweep that was killed."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -65,13 +66,16 @@ def test_a_sweep_is_runs_of_every_size_and_length_and_their_law(swept: Path) -> 
     assert last.embeddings == 2 * run.task.sizes["vocabulary"] * int(str(run.plan.model.options["width"]))  # of inputs and outputs
     page = (swept / "scaling.html").read_text(encoding="utf-8")
     assert all(f"Loss against {name}" in page for name in ("parameters", "tokens", "FLOPs")) and "held-back run" in page
+    assert "L(N, D) = E + A N<sup>-α</sup> + B D<sup>-β</sup>" in page and re.search(r"C = [\d.]+ N<sup>[\d.]+</sup> D<", page)
+    assert "^" not in re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL), "every equation is typeset"
 
 
 def test_the_command_prints_a_table_or_json(swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "scaling.html"
     assert main(["lab", "scaling", str(swept), "--parameters", "1M", "--out", str(page)]) == 0
     out = capsys.readouterr().out
-    assert "alpha (parameters)" in out and "twice the tokens" in out and "is predicted from the others" in out
+    assert "L(N, D) = E + A N^(-α) + B D^(-β)" in out and "α (parameters)" in out
+    assert "twice the tokens" in out and "is predicted from the others" in out
     assert "as asked: too far" in out and page.exists() and max(map(len, out.replace(str(page), "").split("\n"))) <= 100
     assert main(["lab", "scaling", *(str(path) for path in sorted(swept.glob("width*"))), "--json"]) == 0
     numbers = json.loads(capsys.readouterr().out)

@@ -15,7 +15,6 @@ from headway.cli import main
 from headway.core.errors import ConfigError, UnknownName
 from headway.lab import catalog, commands, experiment, page, runner, style
 from headway.lab.checks import Check, loglog_slope
-from headway.lab.equations import named, to_html, to_unicode
 from headway.lab.kit import (
     Checks,
     DataMissing,
@@ -45,6 +44,7 @@ from headway.lab.panel import apart
 from headway.lab.relu_net import ReluNet
 from headway.lab.result import Result, shown
 from headway.lab.statement import Statement
+from headway.report.equations import named, to_html, to_unicode
 
 NAN = math.nan
 

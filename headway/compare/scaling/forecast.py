@@ -97,7 +97,7 @@ class Cost:
         return np.asarray(alpha * beta / (alpha + self.power * beta))
 
 
-VARIABLES = {"parameters": "alpha", "units": "beta", "flops": "gamma"}  # and the usual names of their exponents
+VARIABLES = {"parameters": "α", "units": "β", "flops": "γ"}  # and the usual names of their exponents
 
 
 class Scaling:

@@ -9,7 +9,8 @@ from headway.compare.page import html_list, html_table
 from headway.compare.scaling.forecast import Prediction, Scaling
 from headway.compare.scaling.points import SAME, Point
 from headway.compare.scaling.tables import EQUATIONS, held_back_text, law_table, next_table, notes, run_table, short
-from headway.report.page import document, facts, heading
+from headway.report.equations import to_html
+from headway.report.page import document, escape, heading, html_facts
 from headway.report.panels import panels_section
 from headway.report.report import PARTS
 from headway.tasks.panels import Mark, Plot
@@ -22,10 +23,10 @@ def scaling_page(found: Scaling, predictions: list[Prediction]) -> str:
     points = found.points
     shown = {
         "runs": str(len(points.each)),
-        "task": points.task,
-        "loss": points.loss,
-        "law": EQUATIONS[found.variables],
-        "FLOPs": f"{found.cost.factor:.3g} N^{found.cost.power:.2f} D",
+        "task": escape(points.task),
+        "loss": escape(points.loss),
+        "law": to_html(EQUATIONS[found.variables]),
+        "FLOPs": to_html(f"C = {found.cost.factor:.3g} N^{{{found.cost.power:.2f}}} D"),
     }
     sections = {
         "The law": html_table(law_table(found)),
@@ -39,7 +40,7 @@ def scaling_page(found: Scaling, predictions: list[Prediction]) -> str:
         "Scaling law",
         "How the loss falls with the size of the model and the length of training; intervals of 90 % by bootstrap over runs.",
     )
-    body = head + facts(shown) + "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items())
+    body = head + html_facts(shown) + "".join(f"<h2>{name}</h2>\n{part}\n" for name, part in sections.items())
     return document("Scaling law", body, {"maps": [], "charts": []}, PARTS)
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from headway.compare.scaling.forecast import VARIABLES, Estimate, Prediction, Scaling
 from headway.compare.table import WIDTH, Table, lines
 from headway.data.messages import count_noun
+from headway.report.equations import to_unicode
 
 EQUATIONS = {
-    ("parameters", "units"): "L(N, D) = E + A N^-alpha + B D^-beta",
-    ("parameters",): "L(N) = E + A N^-alpha",
-    ("flops",): "L(C) = E + A C^-gamma",
+    ("parameters", "units"): "L(N, D) = E + A N^{-α} + B D^{-β}",
+    ("parameters",): "L(N) = E + A N^{-α}",
+    ("flops",): "L(C) = E + A C^{-γ}",
 }
 EARLY = 0.8  # a run whose best weights were found before this share of its training has overfitted
 STEPS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -111,7 +112,7 @@ def notes(found: Scaling, predictions: list[Prediction]) -> list[str]:
 
 
 def terminal_text(found: Scaling, predictions: list[Prediction]) -> str:
-    equation = EQUATIONS[found.variables]
+    equation = to_unicode(EQUATIONS[found.variables])
     head = f"{len(found.points.each)} runs of {found.points.task}; loss: {found.points.loss}"
     tables = [
         lines(run_table(found)),
