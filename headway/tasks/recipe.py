@@ -121,7 +121,7 @@ class Recipe(Generic[D]):
 
 @dataclass(frozen=True)
 class Proposal(Generic[D]):
-    """What a task chooses from the size of its data and the budget: its own options, the model's options, the batch, the rate and its schedule."""
+    """What a task chooses from its data and the budget: its own options, the model's options, the batch, the rate and its schedule."""
 
     data: D
     model: Choice
