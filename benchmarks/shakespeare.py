@@ -104,11 +104,17 @@ def nanogpt(train: np.ndarray, held_out: np.ndarray, vocabulary: int) -> tuple[f
     return seconds, predict(model.eval(), held_out, len(held_out) - 1, CONTEXT).nats
 
 
-def ours(path: str, seconds: float, extra: list[str]) -> tuple[float, float]:
+def ours(text: str, cut: int, seconds: float, extra: list[str]) -> tuple[float, float]:
+    """Seconds of the whole command, and nats per character of all of the held-out text; validation takes a part of the rest."""
     with tempfile.TemporaryDirectory() as folder:
+        given = {"--text": text[:cut], "--test-text": text[cut:]}
+        files = [(option, Path(folder) / f"{option.strip('-')}.txt") for option in given]
+        for option, path in files:
+            path.write_text(given[option])
         out, began = f"{folder}/run", time.monotonic()
         minutes = (seconds - min(JUDGING[0] * seconds, JUDGING[1])) / 60
-        words = ["train", "language", "--text", path, "--tokens", "characters", "--minutes", f"{minutes}", "--out", out, *extra]
+        words = ["train", "language", "--tokens", "characters", "--minutes", f"{minutes}", "--out", out]
+        words += [word for option, path in files for word in (option, str(path))] + extra
         with contextlib.redirect_stdout(io.StringIO()) as said:
             if main(words):
                 raise SystemExit("training failed")
@@ -125,12 +131,12 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, help="skip nanoGPT and use this time")
     parser.add_argument("extra", nargs="*", help="further options of `headway train`, after --")
     a = parser.parse_args()
+    text = Path(a.text).read_text()
+    cut = int(0.9 * len(text))
     if a.seconds is None:
-        text = Path(a.text).read_text()
         ids = {c: i for i, c in enumerate(sorted(set(text)))}
         data = np.array([ids[c] for c in text], dtype=np.uint16)
-        cut = int(0.9 * len(data))
         a.seconds, nats = nanogpt(data[:cut], data[cut:], len(ids))
         print(f"nanoGPT, CPU configuration: {a.seconds:6.1f} s   {nats:.4f} nats per character", flush=True)
-    took, nats = ours(a.text, a.seconds, a.extra)
+    took, nats = ours(text, cut, a.seconds, a.extra)
     print(f"headway, default recipe:    {took:6.1f} s   {nats:.4f} nats per character", flush=True)
