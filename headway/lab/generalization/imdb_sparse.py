@@ -31,10 +31,10 @@ class IMDBSparse(Experiment):
 
     cost = "M"
     folder = param("data/imdb", "with the reviews; without it made texts only")
-    texts = param(3000, "made for training", least=2000, most=20000, small=2500)
+    texts = param(2500, "made for training", least=2000, most=20000)
     vocabulary = param(400, "words of the made texts", least=200, most=2000)
-    length = param(40, "words of a made text", least=20, most=200)
-    steps = param(500, "of training a network, with 64 texts each", least=300, most=4000, small=400, full=1500)
+    length = param(30, "words of a made text", least=20, most=200)
+    steps = param(400, "of training a network, with 64 texts each", least=300, most=4000, full=1500)
 
     def scores(self, make: Callable[[int, int, int, Generator], Texts], rng: Generator) -> dict[str, float]:
         """Accuracy on the test texts by method."""
