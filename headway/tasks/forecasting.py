@@ -105,13 +105,13 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
     def propose(cls, recipe: Recipe[Data], corpus: SeriesCorpus, base: Base | None) -> Proposal[Data]:
         """Series are short and noisy, so networks are small, with much dropout, and take large steps; a linear model larger ones.
 
-        Of a grid on the training part of NYSE volumes the best by three later blocks of it: docs/findings.md.
+        Of grids on the training part of NYSE volumes the best by three later blocks of it: docs/findings.md.
         """
         t, count, chosen = recipe.training, len(corpus.parts["train"]), recipe.model or Choice(cls.model)
         straight, wide = chosen.name == "linear", chosen.name == "mlp"
         dropout = 0.0 if straight else 0.5 if wide else 0.3
         model = sized(chosen, width=128 if wide else 64, depth=1, inner=2, head_width=16, dropout=dropout)
-        usual = default_rate(t.optimizer, 1e-2) * (2.0 if straight else 1.0)
+        usual = default_rate(t.optimizer, 1e-2) * (2.0 if straight else 0.5 if wide else 1.0)
         return Proposal(recipe.data, model, t.batch or 64, t.rate or usual * (gentler(count) if base else 1.0))
 
     @classmethod
