@@ -1,9 +1,9 @@
-"""Which examples are held out: a part drawn with a seed, or in k-fold cross-validation one fold of k.
+"""Which examples are held out: a part drawn with a seed, or in k-fold cross-validation one fold of k; in an ensemble they take turns.
 
 Examples without an order are dealt out to the folds (`take_fold`); rows in the order of time are cut into blocks (`take_block`).
 
 A task splits its data in `collect`, with functions that the tasks share. Those ask `current_fold`; a task that never asks cannot be
-cross-validated, and `reading_fold` notices it. So no task needs to know of folds.
+cross-validated, and `reading_fold` notices it. So no task needs to know of folds. In the same way they ask `current_turn`.
 """
 
 import random
@@ -23,6 +23,7 @@ class Split:
     seed: int
     fold: int = 0  # which fold is the validation part, from 1 on; 0: no cross-validation
     folds: int = 0  # of how many
+    turn: int = 0  # of a member of an ensemble: 0 validates by the usual part, 1 by the next, as large
 
 
 _reading: ContextVar[tuple[Split, list[Split]] | None] = ContextVar("fold", default=None)
@@ -32,7 +33,7 @@ _reading: ContextVar[tuple[Split, list[Split]] | None] = ContextVar("fold", defa
 def reading_fold(split: Split, task: str) -> Iterator[None]:
     """While this lasts, the validation part of data that is read is the fold of the split, if it has one."""
     asked: list[Split] = []
-    token = _reading.set((split, asked) if split.fold else None)
+    token = _reading.set((split, asked))
     try:
         yield
     finally:
@@ -45,10 +46,16 @@ def reading_fold(split: Split, task: str) -> Iterator[None]:
 def current_fold() -> Split | None:
     """The fold that is the validation part of what is being read; None: the usual split."""
     found = _reading.get()
-    if found is None:
+    if found is None or not found[0].fold:
         return None
     found[1].append(found[0])
     return found[0]
+
+
+def current_turn() -> int:
+    """Which part of what is being read is the validation part: 0 the usual one, 1 the next, 2 the one after that."""
+    found = _reading.get()
+    return found[0].turn if found else 0
 
 
 def take_fold(

@@ -22,6 +22,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from headway.models.classifier import Classifier
+
 Average = Literal["probabilities", "numbers"]
 GIVES = ("one vector", "one per position", "next token", "target tokens")  # what members may give
 
@@ -36,6 +38,15 @@ def mean_number(numbers: Float[Tensor, "k *b c"]) -> Float[Tensor, "*b c"]:
 
 
 AVERAGES: dict[Average, Callable[[Tensor], Tensor]] = {"probabilities": mean_probability, "numbers": mean_number}
+
+
+def first_member(model: Classifier) -> Classifier:
+    """Of an ensemble the first member, of a single model itself: what has not learned from the validation part that the run keeps.
+
+    The other members validate by other parts (`training/ensemble.py`). So intervals are made from the errors of the first one, which
+    are those of new examples, and rather larger than those of all members together.
+    """
+    return model.members[0] if isinstance(model, Ensemble) else model
 
 
 class Ensemble(nn.Module):

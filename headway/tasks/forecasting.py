@@ -19,6 +19,7 @@ from headway.data.table import glance
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
+from headway.models.ensemble import first_member
 from headway.tasks.brought import require_path
 from headway.tasks.estimates import FIGURES, Estimates, Rival, Scale, outputs_of, squared_loss
 from headway.tasks.forecast_panels import autocorrelation_panel, forecast_panel
@@ -104,13 +105,13 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
     def propose(cls, recipe: Recipe[Data], corpus: SeriesCorpus, base: Base | None) -> Proposal[Data]:
         """Series are short and noisy, so networks are small, with much dropout, and take large steps; a linear model larger ones.
 
-        Of a grid on the training part of NYSE volumes the best by three later blocks of it: docs/findings.md.
+        Of grids on the training part of NYSE volumes the best by three later blocks of it: docs/findings.md.
         """
         t, count, chosen = recipe.training, len(corpus.parts["train"]), recipe.model or Choice(cls.model)
         straight, wide = chosen.name == "linear", chosen.name == "mlp"
         dropout = 0.0 if straight else 0.5 if wide else 0.3
         model = sized(chosen, width=128 if wide else 64, depth=1, inner=2, head_width=16, dropout=dropout)
-        usual = default_rate(t.optimizer, 1e-2) * (2.0 if straight else 1.0)
+        usual = default_rate(t.optimizer, 1e-2) * (2.0 if straight else 0.5 if wide else 1.0)
         return Proposal(recipe.data, model, t.batch or 64, t.rate or usual * (gentler(count) if base else 1.0))
 
     @classmethod
@@ -193,6 +194,10 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         block = max(self.data.lags, round(len(kept.windows) ** (1 / 3)))
         return Estimates(found, kept.windows.targets, self.scale, block)
 
+    def _radius(self, model: Classifier, past: Kept) -> Float[np.ndarray, "h"]:
+        """Half the length of the interval of each step ahead."""
+        return conformal_radius(self._estimates(first_member(model), past).errors, self.data.coverage)
+
     def _outputs(self, model: Classifier, x: np.ndarray, z: np.ndarray) -> Float[np.ndarray, "n h"]:
         """Forecasts in the unit of the target."""
         return self.scale.undo(outputs_of(model, NumberBatches([x, z], np.zeros(len(x)), rows=BATCH)))
@@ -207,7 +212,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
     def _judgement(self, model: Classifier, name: str, part: Kept, past: Kept, sizes: dict[str, int]) -> Judgement:
         """Scores of a part; the intervals are made from the errors of another, earlier one (`past`)."""
         found = self._estimates(model, part)
-        radius = conformal_radius(self._estimates(model, past).errors, self.data.coverage)
+        radius = self._radius(model, past)
         last = np.repeat(part.windows.series[:, -1, :1], self.data.horizon, 1)
         linear = self.rival.predict(flat(self.state.scaled(part.windows.series), part.categories))
         known = f" with {', '.join(w.name for w in self.state.words)}" if self.state.words else ""
@@ -277,7 +282,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         part = Windows(series.values[rows[:, None] + np.arange(-lags, 0)], np.zeros((len(rows), horizon)), rows)
         x, z = self.state.encode(series, part, horizon)
         found = self._outputs(model, x, z)
-        radius = conformal_radius(self._estimates(model, self._validation()).errors, self.data.coverage)
+        radius = self._radius(model, self._validation())
         times = [*series.times, "next"][lags : count + 1]
         true = [*(f"{value:.6g}" for value in series.values[lags:, 0]), ""]
         share, step = f"{self.data.coverage:.0%}", [f" +{h}" if horizon > 1 else "" for h in range(1, horizon + 1)]

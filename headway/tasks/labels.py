@@ -12,7 +12,7 @@ from jaxtyping import Int
 
 from headway.core.errors import DataError, nearest
 from headway.core.files import write_json
-from headway.core.folds import current_fold, take_fold
+from headway.core.folds import current_fold, current_turn, take_fold
 from headway.core.seeds import derive
 from headway.data.findings import Report
 from headway.data.messages import display_name, list_names
@@ -104,12 +104,12 @@ class Classes:
 
 
 def split_by_class(
-    labels: Sequence[str], keys: Sequence[Hashable], parts: Sequence[str], seed: int, origin: str
+    labels: Sequence[str], keys: Sequence[Hashable], parts: Sequence[str], seed: int, origin: str, turn: int = 0
 ) -> tuple[list[int], dict[str, list[int]]]:
     """Rows to learn from, and rows of each held-out part: the same share of every class (a stratified split).
 
     Examples with the same key are copies; they stay in training, so that no part holds what training has shown. A class
-    keeps at least one example to learn from.
+    keeps at least one example to learn from. The first part is another one at each turn, the others stay.
     """
     share, times = min(SHARE, MOST / max(1, len(labels))), Counter(keys)
     chosen: dict[str, list[int]] = {part: [] for part in parts}
@@ -121,8 +121,10 @@ def split_by_class(
         single = [row for row in rows if times[keys[row]] == 1]
         count = min(max(1, round(share * len(rows))), len(rows) // (len(parts) + 1), len(single) // len(parts))
         order = np.random.default_rng(derive(seed, "validation", label)).permutation(single).tolist()
-        for k, part in enumerate(parts):
+        for k, part in enumerate(parts[1:], 1):
             chosen[part] += order[k * count : (k + 1) * count]
+        free = order[:count] + order[len(parts) * count :]
+        chosen[parts[0]] += np.roll(free, -turn * count)[:count].tolist()
     if not all(chosen.values()):
         words = f"{display_name(origin)} holds too few different examples to set some apart for validation"
         raise DataError(words, "bring more examples, or validation data of your own.")
@@ -133,11 +135,15 @@ def split_by_class(
 def set_apart(
     train: E, held_out: dict[str, E], labels: Sequence[str], keys: Sequence[Hashable], seed: int, origin: str
 ) -> tuple[E, dict[str, E]]:
-    """What to learn from and the held-out parts; those that a person did not bring are split off."""
+    """What to learn from and the held-out parts; those that a person did not bring are split off.
+
+    Members of an ensemble take turns in what they validate by, unless the ensemble is judged by that part for want of a test.
+    """
     if "validation" in held_out:
         return train, held_out
     parts = ["validation"] if "test" in held_out or len(train) < ENOUGH else ["validation", "test"]
-    rest, chosen = split_by_class(labels, keys, parts, seed, origin)
+    turn = current_turn() if "test" in (*parts, *held_out) else 0
+    rest, chosen = split_by_class(labels, keys, parts, seed, origin, turn)
     if split := current_fold():
         rest, chosen["validation"] = take_fold([*rest, *chosen["validation"]], keys, labels, split)
     return train.select(rest), {part: train.select(rows) for part, rows in chosen.items()} | held_out

@@ -10,7 +10,7 @@ from jaxtyping import Bool
 
 from headway.core.errors import DataError, nearest
 from headway.core.files import read_arrays, write_arrays
-from headway.core.folds import current_fold, take_block
+from headway.core.folds import current_fold, current_turn, take_block
 from headway.data.cells import read_column
 from headway.data.doctor_series import (
     examine_level,
@@ -119,12 +119,19 @@ def split_windows(every: Windows, test: Bool[np.ndarray, "t"], horizon: int, ori
 
     In cross-validation not even that: training ends `lags` rows before the fold, so that no row is in windows of both.
     Racine 2000, "Consistent cross-validatory model-selection for dependent data: hv-block cross-validation".
+
+    Each member of an ensemble validates by an earlier tenth, and learns from the days after it as well, but for windows whose past is
+    in it. Of a regression on the past that is a fair validation as long as its errors are not correlated: Bergmeir et al. 2018, "A note
+    on the validity of cross-validation for evaluating autoregressive time series prediction". The test part is later than all.
     """
     fold, before, lags = current_fold(), int((~test).sum()), every.series.shape[1]
     share = max(1, round(VALIDATION * before))
-    first, stop = take_block(before, fold) if fold else (before - share, before)
+    stop = before - current_turn() % max(1, (before - lags) // share) * share
+    first, stop = take_block(before, fold) if fold else (stop - share, stop)
     number = np.where(test, 2, 3)  # 3: in no part
     number[: max(0, first - lags) if fold else first], number[first:stop] = 0, 1
+    if not fold:
+        number[stop + lags : before] = 0
     ends = number[every.rows[:, None] + np.arange(horizon)]
     inside = (ends == ends[:, :1]).all(1)
     parts = {name: every.select(inside & (ends[:, 0] == k)) for k, name in enumerate(("train", "validation", "test"))}

@@ -17,6 +17,7 @@ from headway.evaluate.classification import accuracy
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
 from headway.models.classifier import Classifier
+from headway.models.ensemble import first_member
 from headway.tasks.answers import Predictions, label_loss, named
 from headway.tasks.estimates import Estimates, Rival, Scale, outputs_of, squared_loss
 from headway.tasks.held_out import read_kept
@@ -174,7 +175,7 @@ class NumberTarget:
     def judgement(self, model: Classifier, part: Part, validation: NumberBatches, panels: Sequence[Panel]) -> Judgement:
         found = Estimates.of(model, part.batches, self.scale)
         rivals = [Rival("least squares", self.rival.predict(part.batches.inputs[0].double().numpy()))]
-        radius = conformal_radius(Estimates.of(model, validation, self.scale).errors, COVERAGE)
+        radius = self._radius(model, validation)
         every = (*found.panels(self.name), *panels)
         return found.judgement(part.name, rivals, radius, COVERAGE, part.show, part.sizes, "rows", every)
 
@@ -182,8 +183,11 @@ class NumberTarget:
         self, model: Classifier, batches: NumberBatches, validation: NumberBatches
     ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         found = self.scale.undo(outputs_of(model, batches))[:, 0]
-        radius = float(conformal_radius(Estimates.of(model, validation, self.scale).errors, COVERAGE)[0])
+        radius = float(self._radius(model, validation)[0])
         rows: list[tuple[str, ...]] = [
             (f"{value:.6g}", f"{value - radius:.6g}", f"{value + radius:.6g}") for value in found
         ]
         return (f"predicted {self.name}", f"{COVERAGE:.0%} from", f"{COVERAGE:.0%} to"), rows
+
+    def _radius(self, model: Classifier, validation: NumberBatches) -> Float[np.ndarray, "1"]:
+        return conformal_radius(Estimates.of(first_member(model), validation, self.scale).errors, COVERAGE)

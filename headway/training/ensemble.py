@@ -1,10 +1,14 @@
 """An ensemble over random beginnings (`headway train ... --ensemble 5`): one run whose model is that of all its members.
 
-members/1 ... k      ordinary runs, trained one after the other: the same data and the same split, other weights, order and dropout
+members/1 ... k      ordinary runs, trained one after the other: other weights, order, dropout, and another part to validate by
 plan.json ...        those of the first member; `plan.ensemble` counts the members
 weights.safetensors  the weights of all members, written when the last one is trained
 
 A training that was interrupted goes on with the member that is not finished. Lecture D.
+
+What one member holds out to choose its weights by, the others learn from, so that together they learn from every example but those of
+the test part: Krogh & Vedelsby 1995, "Neural network ensembles, cross validation, and active learning". The first member validates by
+what a single run would; the vocabulary, the scales and the choices of the plan are those of the first, for all.
 """
 
 import dataclasses
@@ -37,8 +41,8 @@ def require_ensemble(recipe: Recipe[object]) -> None:
 
 
 def member_recipe(recipe: Recipe[object], number: int) -> Recipe[object]:
-    """The recipe of one member, from 1 on: a seed of its own for everything but the split of the data."""
-    split = recipe.split or Split(recipe.seed)
+    """The recipe of one member, from 1 on: a seed of its own for everything but the test part, and a validation part of its own."""
+    split = dataclasses.replace(recipe.split or Split(recipe.seed), turn=number - 1)
     return dataclasses.replace(recipe, ensemble=1, seed=derive(recipe.seed, "member", number), split=split)
 
 
@@ -46,13 +50,14 @@ def train_members(
     recipe: Recipe[object],
     out: Path,
     progress: Progress,
-    train: Callable[[Recipe[object], Path], bool],
+    train: Callable[[Recipe[object], Path, Path | None], bool],
     processes: Processes = ALONE,
 ) -> bool:
     """Train what is missing of each member, then join them. Returns False if a person interrupted it.
 
-    train   trains a run or the rest of it, in a directory that holds its recipe
+    train   trains a run or the rest of it, in a directory that holds its recipe, and like the first member, if there is one
     """
+    first = out / MEMBERS / "1"
     for number in range(1, recipe.ensemble + 1):
         folder, member = out / MEMBERS / str(number), member_recipe(recipe, number)
         if processes.agree(finished(folder)):
@@ -62,7 +67,7 @@ def train_members(
             with disk_errors(folder):
                 folder.mkdir(parents=True, exist_ok=True)
             write_json(folder / "recipe.json", member.to_json())
-        if not train(member, folder):
+        if not train(member, folder, first if number > 1 else None):
             return False
     if processes.first:
         join(recipe, out)

@@ -13,7 +13,6 @@ members/                 the runs of an ensemble (`ensemble.py`)
 """
 
 import dataclasses
-import functools
 import shutil
 import sys
 import time
@@ -148,9 +147,20 @@ def complete(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool
     return resume(out, progress) if (out / "recipe.json").exists() else start(recipe, out, progress, anyway)
 
 
-def _train(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool, processes: Processes = ALONE) -> bool:
+def _train(
+    recipe: Recipe[object],
+    out: Path,
+    progress: Progress,
+    anyway: bool,
+    processes: Processes = ALONE,
+    like: Path | None = None,
+) -> bool:
+    """`like`: a run whose plan and state a new one takes over."""
     if recipe.ensemble > 1:
-        train = functools.partial(_train, progress=progress, anyway=anyway, processes=processes)
+
+        def train(member: Recipe[object], folder: Path, first: Path | None) -> bool:
+            return _train(member, folder, progress, anyway, processes, first)
+
         return train_members(recipe, out, progress, train, processes)
     began = time.monotonic()
     kind = task_class(recipe.task)
@@ -167,7 +177,7 @@ def _train(recipe: Recipe[object], out: Path, progress: Progress, anyway: bool, 
         else:
             if processes.first:
                 write_json(out / "doctor.json", [report.to_json() for report in corpus.reports])
-            loop = planned_loop(kind, recipe, out, corpus, progress, began, processes)
+            loop = planned_loop(kind, recipe, out, corpus, progress, began, processes, like)
         return loop.run(progress)
     finally:
         progress.close()

@@ -83,18 +83,22 @@ def planned_loop(
     progress: Progress,
     began: float,
     processes: Processes,
+    like: Path | None = None,
 ) -> Loop[object]:
-    """Choose what was left open, build the model, write the plan down, and make the loop. Process 0 chooses for all."""
+    """Choose what was left open, build the model, write the plan down, and make the loop. Process 0 chooses for all.
+
+    like   a run of the same task: its choices, and what it has learned of its data, are taken over
+    """
     threads = machine.prepare() * processes.world
     recipe = dataclasses.replace(recipe, training=planning.budget_of(recipe.training))
     base = open_base(Path(recipe.start)) if recipe.start else None
     recipe = dataclasses.replace(recipe, model=chosen_model(recipe, kind, base))
-    proposal = kind.propose(recipe, corpus, base)
+    proposal = _proposal_of(like, recipe.task) if like else kind.propose(recipe, corpus, base)
     plan = _provisional(recipe, proposal, corpus, threads)
     if processes.first:
-        if base is None:
+        if base is None and like is None:
             progress.say("learning what the data holds ...")
-        task = kind.fit(proposal.data, corpus, base)
+        task = kind.load(proposal.data, like) if like else kind.fit(proposal.data, corpus, base)
         task.save(out)
         machine.require_memory(count_parameters(proposal.model, task.sizes))
     plan = read_plan(processes.agree(plan.to_json()), data_class(recipe.task), str(out))
@@ -115,6 +119,12 @@ def planned_loop(
         write_json(out / "plan.json", plan.to_json())
     loop.settle(plan.training, plan.to_json())
     return loop
+
+
+def _proposal_of(folder: Path, task: str) -> Proposal[object]:
+    """What another run has settled."""
+    plan = read_plan(read_json(folder / "plan.json"), data_class(task), str(folder / "plan.json"))
+    return Proposal(plan.data, plan.model, plan.training.batch, plan.training.rate)
 
 
 def _provisional(recipe: Recipe[object], proposal: Proposal[object], corpus: Corpus, threads: int) -> Plan[object]:

@@ -1,6 +1,7 @@
 """Ensembles: one run whose members are runs; its answers are the mean of theirs, for every kind of model; interrupted and resumed."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,14 @@ import headway
 from headway.cli import main
 from headway.core.config import Choice
 from headway.core.files import read_json, read_tensors
+from headway.core.folds import Split, reading_fold
 from headway.decode.beam import beam_search
 from headway.models.build import build_model
 from headway.models.ensemble import Ensemble
 from headway.runs.run import Run
+from headway.tasks.images import Data, Images
+from headway.tasks.labels import split_by_class
+from headway.tasks.recipe import read_recipe
 from headway.training.loop import Loop
 
 CLASSIFY = ["train", "images", "--model", "mlp", "--model.width", "16", "--steps", "40", "--training.batch", "32", "--quiet"]
@@ -49,7 +54,84 @@ def test_the_run_is_the_mean_of_its_members(whole: Path) -> None:
     assert (logs[0] - logs[1]).abs().max() > 0.01, "members differ"
     torch.testing.assert_close(held_out_logs(run), logs.exp().mean(0).log())
     assert len({member.plan.seed for member in members}) == 3
-    assert len({str(member.plan.fingerprint) for member in members}) == 1, "the same data in the same parts"
+
+
+def test_what_one_member_validates_by_the_others_learn_from(digits: Path, whole: Path) -> None:
+    usual, corpora = Images.collect(Data(npz=str(digits)), 1), []
+    for number in (1, 2, 3):
+        recipe = read_recipe(read_json(whole / "members" / str(number) / "recipe.json"), Data, "recipe.json")
+        assert recipe.split == Split(1, turn=number - 1)
+        with reading_fold(recipe.split, "images"):
+            corpora.append(Images.collect(recipe.data, recipe.split.seed))
+        assert Run(whole / "members" / str(number)).plan.fingerprint == corpora[-1].fingerprint
+    assert corpora[0].fingerprint == usual.fingerprint, "the first member holds out what a single run does"
+    assert len({corpus.fingerprint["test"] for corpus in corpora}) == 1
+    held_out = [{image.tobytes() for image in corpus.held_out["validation"].images} for corpus in corpora]
+    for number, corpus in enumerate(corpora):
+        learned = {image.tobytes() for image in corpus.train.images}
+        assert not learned & held_out[number]
+        assert all(other <= learned for place, other in enumerate(held_out) if place != number)
+        assert Counter(corpus.held_out["validation"].label_names) == Counter(usual.held_out["validation"].label_names)
+    states = [(whole / part / "classes.json").read_bytes() for part in (".", "members/1", "members/2", "members/3")]
+    assert len(set(states)) == 1, "one state for all"
+
+
+def test_turns_come_round_and_leave_copies_and_the_test_part_alone() -> None:
+    labels, keys = ["a"] * 30 + ["b"] * 10, [*range(38), 0, 0]
+    parts = [split_by_class(labels, keys, ["validation", "test"], 1, "", turn)[1] for turn in range(12)]
+    assert parts[0] == {"validation": [1, 18, 27, 33], "test": [5, 7, 19, 34]}, "as without turns"
+    assert {str(part["test"]) for part in parts} == {str(parts[0]["test"])}
+    assert set().union(*(part["validation"] for part in parts)) == set(range(1, 38)) - {*parts[0]["test"]}
+    assert len(set(map(len, (part["validation"] for part in parts)))) == 1
+
+
+def write_rows(path: Path, count: int, seed: int) -> Path:
+    rows = np.random.default_rng(seed).normal(size=(count, 3)).tolist()
+    lines = [f"{a!r},{b!r},{2 * a - b + 3 + noise!r}" for a, b, noise in rows]
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def train_two(table: Path, out: Path, *more: str) -> Run:
+    command = ["train", "table", "--table", str(table), "--target", "y", "--steps", "30", "--ensemble", "2", "--quiet"]
+    assert main([*command, *more, "--out", str(out)]) == 0
+    return Run(out)
+
+
+def test_members_share_the_part_that_judges_them_and_one_that_a_person_brings(tmp_path: Path) -> None:
+    """Of few rows no test part is set apart: what the run is judged by must be new to all members."""
+    few, own = write_rows(tmp_path / "few.csv", 300, 1), write_rows(tmp_path / "own.csv", 100, 2)
+    many = write_rows(tmp_path / "many.csv", 500, 3)
+    for run in (
+        train_two(few, tmp_path / "few"),
+        train_two(many, tmp_path / "own", "--validation-table", str(own)),
+    ):
+        assert len({str(member.plan.fingerprint) for member in run.members}) == 1
+    shared = train_two(few, tmp_path / "tested", "--test-table", str(own))
+    assert len({str(member.plan.fingerprint["validation"]) for member in shared.members}) == 2
+
+
+def test_intervals_come_from_the_member_that_has_not_seen_the_validation_part(tmp_path: Path) -> None:
+    table = write_rows(tmp_path / "many.csv", 500, 4)
+    run = train_two(table, tmp_path / "run")
+
+    def radius(one: Run) -> float:
+        row = one.predict(table=str(table)).rows[0]
+        return float(row[-1]) - float(row[-3])
+
+    (first, second), whole = map(radius, run.members), radius(run)
+    assert whole == pytest.approx(first, rel=1e-4) and abs(first - second) > 1e-3
+
+
+def test_an_ensemble_may_begin_with_a_run(tmp_path: Path) -> None:
+    table = write_rows(tmp_path / "many.csv", 500, 5)
+    command = ["train", "table", "--table", str(table), "--target", "y", "--steps", "20", "--quiet"]
+    assert main([*command, "--out", str(tmp_path / "one")]) == 0
+    more = write_rows(tmp_path / "more.csv", 500, 6)
+    run = train_two(more, tmp_path / "run", "--from", str(tmp_path / "one"))
+    states = [(folder / "target.json").read_bytes() for folder in (tmp_path / "one", *(m.folder for m in run.members))]
+    assert len(set(states)) == 1, "the scale is that of the run it began with"
+    assert len({str(member.plan.fingerprint["validation"]) for member in run.members}) == 2
 
 
 def test_every_member_and_the_ensemble_are_scored(whole: Path, digits: Path, capsys: pytest.CaptureFixture[str]) -> None:

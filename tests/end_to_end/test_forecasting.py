@@ -210,6 +210,36 @@ def test_folds_are_later_blocks_that_share_no_row_with_training(tmp_path: Path) 
         Forecasting.collect(data, 1)
 
 
+def test_members_of_an_ensemble_validate_by_earlier_blocks_and_learn_from_what_is_later(tmp_path: Path) -> None:
+    table, lags, horizon = write_csv(tmp_path / "series.csv", rows_of(500)), 6, 2
+    data = Data(str(table), "y", lags=lags, horizon=horizon)
+    usual = Forecasting.collect(data, 1).parts
+    for turn, first in enumerate([360, 320, 280, 240, 200, 160, 120, 80, 40, 360]):  # then it begins again
+        with reading_fold(Split(1, turn=turn), "forecasting"):
+            parts = Forecasting.collect(data, 1).parts
+        assert parts["validation"].rows.tolist() == [*range(first, first + 39)]
+        later = [*range(first + 40 + lags, 399)]
+        assert parts["train"].rows.tolist() == [*range(lags, first - 1), *later]
+        seen = {row - lag for row in later for lag in range(1, lags + 1)}
+        assert not seen & {*range(first, first + 40)}, "no later window reads what is validated"
+        assert np.array_equal(parts["test"].rows, usual["test"].rows)
+
+
+def test_members_share_scales_and_the_intervals_of_the_first(tmp_path: Path) -> None:
+    table, out = write_csv(tmp_path / "series.csv", rows_of(500)), tmp_path / "run"
+    assert main(words(out, "--table", str(table), "--target", "y", "--ensemble", "2", model="linear")) == 0
+    run = package.load(out)
+    states = [(folder / "series.json").read_bytes() for folder in (out, *(member.folder for member in run.members))]
+    assert len(set(states)) == 1
+
+    def radius(one: package.Run) -> float:
+        row = one.predict(table=str(table)).rows[0]
+        return float(row[-1]) - float(row[-3])
+
+    (first, second), whole = map(radius, run.members), radius(run)
+    assert whole == pytest.approx(first, rel=1e-4) and abs(first - second) > 1e-3
+
+
 def test_a_search_with_folds(tmp_path: Path) -> None:
     table, out = write_csv(tmp_path / "series.csv", rows_of(400)), tmp_path / "tuned"
     asked = f"tune forecasting --table {table} --target y --model linear --steps 3 --folds 2 --trials 1 --quiet --out {out}"
