@@ -22,8 +22,9 @@ class NYSE(Table):
     program prints 0.4129 for AR(5), 0.4596 with the weekday, about 0.415 for a recurrent network of 12 units and 0.466 for a
     network with the weekday; lecture D: "AR(5) is about equal to an RNN".
 
-    The networks are ensembles of five random beginnings with the default settings, which were chosen on days before 1980 alone:
-    by the loss of three later blocks of them, as `headway tune --folds 3` takes them, never by the test part.
+    The networks are ensembles of five members with the default settings. Both were chosen on days before 1980 alone, by three
+    later blocks of them, as `headway tune --folds 3` takes them, never by the test part. Each member validates by another tenth
+    of the days, so that together they learn from all of them, as the networks of the book do.
     """
 
     aliases = ("NYSE forecasting table", "AR(5) against RNN")
