@@ -110,7 +110,9 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         context = data.context or getattr(base.data if base else None, "context", None) or (128 if hurried else 256)
         chosen = recipe.model or Choice(cls.model)
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
-        paired = base is None and tokens in ("characters", "bytes") and chosen.options.get("mixer") != "transformer_xl"
+        # A table of pairs saves a short training what its first block would learn; longer ones were not measured with it.
+        small = hurried and base is None and tokens in ("characters", "bytes")
+        paired = small and chosen.options.get("mixer") != "transformer_xl"
         model = sized(
             chosen,
             width=128 if hurried else 256,
