@@ -127,7 +127,7 @@ class Proposal(Generic[D]):
     model: Choice
     batch: int
     rate: float
-    schedule: str = "cosine"
+    schedule: str = "cosine"  # of the rate after its warm-up
 
 
 def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:
