@@ -46,18 +46,18 @@ WRITTEN, TEXTS = 64, (1, 16)  # tokens that are generated, for so many texts at 
 
 
 class Orthogonalisation:
-    """`muon.orthogonalised`, with the time that it takes."""
+    """`muon.all_orthogonalised`, with the time that it takes."""
 
     def __init__(self) -> None:
         self.times: list[float] = []  # of each step
-        self.inside = muon.orthogonalised
+        self.inside = muon.all_orthogonalised
         self.clock: Callable[[], float] = time.perf_counter
-        muon.orthogonalised = self  # type: ignore[assignment]
+        muon.all_orthogonalised = self  # type: ignore[assignment]
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, batches: list[Tensor]) -> list[Tensor]:
         began = self.clock()
         with record_function("orthogonalisation"):
-            found = self.inside(x)
+            found = self.inside(batches)
         self.times.append(self.clock() - began)
         return found
 

@@ -129,6 +129,7 @@ def main() -> None:
         train(*a.train)
         return
     path = Path(a.out) / "text_size.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     rows = {row["megabytes"]: row for row in (json.loads(path.read_text()) if path.exists() else [])}
     for size in a.megabytes:
         with TemporaryDirectory() as folder:

@@ -149,9 +149,9 @@ def decode_headway(beam: int, count: int, batches: int) -> Callable[[], None]:
     model = headway_model()
     model.output.weight.data[EOS] = 0
     model.eval()
+    from headway.core.side_by_side import side_by_side
     from headway.decode.beam import beam_search
     from headway.decode.greedy import greedy
-    from headway.decode.side_by_side import side_by_side
 
     source = sentences()[:count]
     arguments = (model, source, source != PAD, BOS, EOS, [TARGET - 1] * count)  # and the end mark: 16 steps, as the peers

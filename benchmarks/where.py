@@ -9,7 +9,7 @@ from torch.profiler import profile
 RANGES = {"orthogonalisation of Muon": ("orthogonalisation",), "rest of the update": ("Optimizer.step#", "update")}
 KINDS = {
     "attention": ("scaled_dot_product",),
-    "matrix products": ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addmv", "aten::mv", "aten::dot"),
+    "matrix products": "mkldnn::_linear_pointwise aten::mm aten::addmm aten::bmm aten::baddbmm aten::addmv aten::mv aten::dot".split(),
     "copies and filling": ("copy_", "aten::cat", "aten::fill_", "aten::zero_", "aten::clone", "aten::index"),
     "softmax and norms": ("softmax", "layer_norm", "linalg_vector_norm", "rms_norm"),
     "element by element, and sums": ("aten::",),  # all that is left and not in VIEWS

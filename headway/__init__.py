@@ -55,6 +55,11 @@ if TYPE_CHECKING:
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000" if shares_cores() else "100000")
 
+# oneDNN keeps what it has prepared for the products of each size, half a megabyte each, and torch keeps some of it once more: up to 1,024
+# each. Sizes change with every batch of sentences, but one step needs only some dozens (docs/findings.md, 2026-11-18).
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
+os.environ.setdefault("LRU_CACHE_CAPACITY", "128")
+
 __version__ = "0.1.0"
 __all__ = [
     "Choice", "HeadwayError", "Recipe", "Run", "Task", "Training", "check", "compare", "contracts", "core", "data", "decode",
@@ -98,7 +103,7 @@ def train(
     ensemble: int = 1,
     start: str | Path | None = None,
     device: str = "auto",
-    precision: Literal["float32", "bfloat16", "auto"] = "float32",
+    precision: Literal["float32", "bfloat16", "auto"] | None = None,
     anyway: bool = False,
     quiet: bool = False,
     **data: "str | int | float | bool | None",
@@ -116,7 +121,7 @@ def train(
     ensemble    train so many models from different beginnings, each with the whole budget, and average what they predict
     start       begin with the weights and the vocabulary of this run
     device      "auto", "cpu", "cuda", "mps"
-    precision   "float32", "bfloat16", or "auto": the faster one on this machine
+    precision   "float32", "bfloat16", or "auto": the faster one on this machine (default: float32, unless the task proposes another)
     anyway      train also on data with errors
     quiet       print nothing
     data        what the task reads, by the names that `headway train TASK --help` lists: source="a.en", target="a.de"

@@ -123,9 +123,30 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def entry() -> NoReturn:
     """What the shell calls. Once the work is done, Ctrl-C can only interrupt the end of the interpreter: it is not answered any more."""
+    if started_together() > 1:
+        _end_at_once()
     code = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
+
+
+def _end_at_once() -> NoReturn:
+    """The command in a process that trains with others, which ends without the end of the interpreter.
+
+    Threads of torch's groups live on until then, and one that asks for Python's lock at the end aborts the process (now and then, with
+    code -6): the launcher would believe that it had died, and would start all of them again.
+    """
+    try:
+        code: object = main()
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0)
 
 
 def _prepare_streams() -> None:

@@ -1,5 +1,6 @@
 """Processes that train together as torchrun starts them, but forked: torch is imported already, so they begin at once."""
 
+import faulthandler
 import gc
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ def _work(rank: int, count: int, port: int, work: Callable[[], object], folder: 
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(folder / f"{rank}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     sys.stdout, sys.stderr = (open(n, "w", encoding="utf-8", closefd=False) for n in (1, 2))  # noqa: SIM115
+    faulthandler.dump_traceback_later(SECONDS - 20, file=sys.stderr)  # where it hangs, before it is killed
     try:
         code = work() or 0
     except SystemExit as ended:

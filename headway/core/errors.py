@@ -13,13 +13,17 @@ An error says what came, what was expected, and what to type. Messages are lower
 """
 
 import difflib
+import re
 from collections.abc import Iterable
+
+LONGEST = 1000  # letters of a word in a message; damaged files have names without end
 
 
 class HeadwayError(Exception):
     """What went wrong, and in `hint` what to do about it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
+        message = re.sub(rf"\S{{{LONGEST + 1},}}", lambda word: f"{word[0][:LONGEST]}...", message)
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -75,10 +75,19 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
+def parse_json(text: str | bytes) -> typing.Any:
+    """The value of a JSON text. Half a character (`"\\ud800"`) could not be written to a file again: a `ValueError`, as any damage."""
+    text = text.decode() if isinstance(text, bytes) else text  # strictly; `json.loads` would take halves
+    value = json.loads(text)
+    if "\\ud" in text.lower():
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
 def read_json(path: Path) -> typing.Any:
     """A JSON file of a run, or an error that says the run is damaged."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
         raise RunError(f"`{path}` is missing", "the directory is not a run, or it was only half copied.") from problem
     except OSError as problem:
@@ -128,7 +137,7 @@ def write_arrays(path: Path, arrays: "Mapping[str, np.ndarray]", note: object) -
 
 def read_arrays(path: Path) -> "tuple[dict[str, np.ndarray], typing.Any]":
     """What `write_arrays` wrote; a note that is no JSON is a `ValueError`."""
-    return {name: tensor.numpy() for name, tensor in read_tensors(path).items()}, json.loads(read_note(path))
+    return {name: tensor.numpy() for name, tensor in read_tensors(path).items()}, parse_json(read_note(path))
 
 
 @contextlib.contextmanager

@@ -45,6 +45,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@cache
+def mkl_ignores_avx512(root: Path = ROOT) -> bool:
+    """Whether this processor has AVX-512 and is not made by Intel: then MKL, which is, uses AVX2 only."""
+    text = _read(root / "proc/cpuinfo")
+    values = {name.strip(): value.split() for name, _, value in (line.partition(":") for line in text.splitlines())}
+    return values.get("vendor_id", ["GenuineIntel"]) != ["GenuineIntel"] and "avx512f" in values.get("flags", [])
+
+
 def shares_cores(root: Path = ROOT, samples: int = 3) -> bool:
     """Whether other programs compute at this moment, so many that one of ours would wait for a core; False where the system does not say.
 

@@ -38,7 +38,10 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "b t"]:
 
 
 class PairBatches:
-    """Token-id pairs, cut into batches."""
+    """Token-id pairs, cut into batches.
+
+    both_ways   share of the training, at its beginning, in which every second batch is one from target to source
+    """
 
     def __init__(
         self,
@@ -48,15 +51,19 @@ class PairBatches:
         budget: int,
         seed: int,
         special: tuple[int, int, int],
+        both_ways: float = 0.0,
     ):
         self.pad, self.bos, self.eos = special
-        self.sources, self.targets = sources, targets
-        self.seed = seed
-        self.lengths = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]).reshape(
-            -1, 2
-        )
+        self.seed, self.both_ways, self.reversed = seed, both_ways, 0
+        self.take(sources, targets)
         self.cuts = self._cut(budget)
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
+
+    def take(self, sources: list[list[int]], targets: list[list[int]]) -> None:
+        """The ids that batches are made of from now on."""
+        self.sources, self.targets = sources, targets
+        lengths = [(len(s) + 1, len(t) + 1) for s, t in zip(sources, targets, strict=True)]
+        self.lengths = np.array(lengths).reshape(-1, 2)
 
     def _cut(self, budget: int) -> list[tuple[int, int]]:
         """Ranges of the sorted sentences such that the padded source and target stay within the budget."""
@@ -77,18 +84,35 @@ class PairBatches:
         """Batch `number`, counted through all epochs."""
         epoch, index = divmod(number, len(self))
         if epoch != self._epoch:
-            random = np.random.default_rng(derive(self.seed, "order", epoch))
-            ties = random.random(len(self.sources))
-            self._epoch, self._order = epoch, np.lexsort((ties, self.lengths[:, 0], self.lengths[:, 1]))
-            self._cuts = [self.cuts[i] for i in random.permutation(len(self.cuts))]
+            self.begin(epoch)
         start, stop = self._cuts[index]
-        return self.collect(self._order[start:stop])
+        found = self.collect(self._order[start:stop])
+        return self.reverse(found) if number < self.reversed and number % 2 else found
+
+    def plan(self, total: int) -> None:
+        """Training will take so many batches."""
+        self.reversed = round(self.both_ways * total)
+
+    def begin(self, epoch: int) -> None:
+        """The order of an epoch."""
+        random = np.random.default_rng(derive(self.seed, "order", epoch))
+        ties = random.random(len(self.sources))
+        self._epoch, self._order = epoch, np.lexsort((ties, self.lengths[:, 0], self.lengths[:, 1]))
+        self._cuts = [self.cuts[i] for i in random.permutation(len(self.cuts))]
 
     def collect(self, rows: Sequence[int] | np.ndarray) -> PairBatch:
         source = pad([[*self.sources[i], self.eos] for i in rows], self.pad)
         target = pad([[self.bos, *self.targets[i]] for i in rows], self.pad)
         wanted = pad([[*self.targets[i], self.eos] for i in rows], self.pad)
         return PairBatch(source, source != self.pad, target, wanted)
+
+    def reverse(self, batch: PairBatch) -> PairBatch:
+        """The same sentences, from target to source; for one vocabulary of both languages."""
+        keep, rest = batch.wanted != self.pad, batch.source[:, :-1]
+        begin = torch.full_like(batch.source[:, :1], self.bos)
+        # a sentence that is shorter than the longest would have its end as an input: nothing is wanted there
+        target = torch.cat([begin, rest.masked_fill(rest == self.eos, self.pad)], 1)
+        return PairBatch(batch.wanted, keep, target, batch.source)
 
     def largest(self) -> PairBatch:
         """The longest pair alone."""

@@ -9,7 +9,6 @@ All shards of a part but its last are equally long, so a token is found by a div
 token is asked for; what is read stays in the page cache of the system, which gives it up when memory is wanted.
 """
 
-import json
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from jaxtyping import Int
 
 from headway.core.config import from_json
 from headway.core.errors import ConfigError, DataError
-from headway.core.files import write_json
+from headway.core.files import parse_json, write_json
 
 INDEX, TOKENIZER = "index.json", "tokenizer.json"
 
@@ -99,7 +98,7 @@ def read_index(folder: Path) -> Index:
     path = folder / INDEX
     hint = prepare_again("TEXT", folder)
     try:
-        index = from_json(Index, json.loads(path.read_text(encoding="utf-8")), str(path), hint)
+        index = from_json(Index, parse_json(path.read_text(encoding="utf-8")), str(path), hint)
     except FileNotFoundError as problem:
         raise DataError(f"`{path}` is missing", hint) from problem
     except ConfigError as problem:

@@ -25,6 +25,7 @@ from typing import ClassVar, Self
 import tokenizers
 
 from headway.core.errors import ConfigError, RunError, UnknownName
+from headway.core.files import parse_json
 from headway.data import specials
 from headway.data.alphabet import BYTE, CONTINUED, FROM_DATA, UNSPACED
 from headway.data.specials import SPECIALS, UNKNOWN
@@ -80,6 +81,11 @@ class Tokenizer:
         if self.kind in UNSPACED:  # a table; the library would take a hundred times as long
             return [[i for character in text for i in self._spelling[character]] for text in require_utf8(texts)]
         return [e.ids for e in self._library.encode_batch_fast(require_utf8(texts), add_special_tokens=False)]
+
+    def cut(self, text: str) -> list[str]:
+        """The words that pieces never reach over, in the letters of the vocabulary; of the kinds that have pieces of words."""
+        library = self._library
+        return [word for word, _ in library.pre_tokenizer.pre_tokenize_str(library.normalizer.normalize_str(text))]
 
     @cached_property
     def _spelling(self) -> dict[str, list[int]]:
@@ -170,7 +176,7 @@ class Tokenizer:
     def from_json(cls, text: str) -> Self:
         hint = "copy the tokenizer again from the run that made it, or train again."
         try:
-            stored = json.loads(text)
+            stored = parse_json(text)
         except ValueError as problem:
             raise RunError(f"the stored tokenizer is damaged: it is not JSON: {problem}", hint) from problem
         if not isinstance(stored, dict) or not {"kind", "tokenizer"} <= stored.keys():

@@ -73,10 +73,15 @@ def _lstm(x: Shape, w: Shape, u: Shape, *_: Any, out_shape: Any) -> int:
     return 2 * math.prod(x[:-1]) * (math.prod(w) + math.prod(u))
 
 
+def _linear(x: Shape, w: Shape, *_: Any, out_shape: Any) -> int:
+    return 2 * math.prod(x) * w[0]
+
+
 # Kernels of the CPU that torch's counter does not know and would count as nothing.
 HIDDEN: dict[Any, Any] = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
     torch.ops.aten.mkldnn_rnn_layer: _lstm,
+    torch.ops.mkldnn._linear_pointwise: _linear,  # `layers/products.py`
 }
 
 

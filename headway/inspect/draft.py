@@ -99,7 +99,7 @@ def recipe_draft(recipe: Recipe[object]) -> Iterator[Draft]:
     recipe = dataclasses.replace(recipe, model=chosen_model(recipe, kind, base))
     proposal = kind.propose(recipe, corpus, base)
     task = kind.fit(proposal.data, corpus, base)
-    precision = choose_precision(recipe.precision, choose_device(recipe.device))
+    precision = choose_precision(recipe.precision or proposal.precision, choose_device(recipe.device))
     with TemporaryDirectory() as folder:
 
         @cache

@@ -16,6 +16,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from headway.layers.products import product, transposed_product
+
 CHUNK = 1 << 22  # numbers in the buffer: 16 MB
 
 
@@ -37,7 +39,7 @@ class LinearCrossEntropy(torch.autograd.Function):
             small = weight if low is None else weight.to(low)
             for start in range(0, len(hidden), rows):
                 h, y = hidden[start : start + rows].to(weight.dtype), target[start : start + rows, None]
-                logits = h @ weight.T if low is None else (h.to(low) @ small.T).to(weight.dtype)
+                logits = product(h, weight.T) if low is None else (h.to(low) @ small.T).to(weight.dtype)
                 p = logits.softmax(-1)
                 chosen = -p.gather(-1, y).log()
                 if not chosen.isfinite().all():  # p underflowed somewhere: the slow way, which cannot
@@ -48,8 +50,8 @@ class LinearCrossEntropy(torch.autograd.Function):
                 if grads:
                     p.sub_(smoothing / vocabulary).scatter_add_(-1, y, p.new_full(y.shape, smoothing - 1))
                     if low is None:
-                        torch.mm(p, weight, out=d_hidden[start : start + rows])
-                        d_weight.addmm_(p.T, h)
+                        d_hidden[start : start + rows] = product(p, weight)
+                        d_weight += transposed_product(p, h)
                     else:
                         d_logits = p.to(low)
                         d_hidden[start : start + rows] = d_logits @ small

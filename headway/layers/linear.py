@@ -1,7 +1,7 @@
 """y = W x + b with W laid out for the products of decoding, which multiply few rows again and again.
 
     one row            W^T row by row, where it has more columns than rows: MKL then reads it at the speed of memory
-    a few rows         the blocks of oneDNN's kernel
+    a few rows         the blocks of oneDNN's kernel; also for one row of an output layer, whose weights two cores read faster than one
     while training     as it is
 
 A layout is made when it is first needed in `torch.inference_mode()`, and made anew when the weights have changed.
@@ -15,12 +15,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-BLOCK: Any
-MULTIPLY: Any
-BLOCK, MULTIPLY = (
-    getattr(getattr(torch.ops.mkldnn, name, None), "default", None)
-    for name in ("_reorder_linear_weight", "_linear_pointwise")
-)
+from headway.layers.products import MULTIPLY, linear
+
+BLOCK: Any = getattr(getattr(torch.ops.mkldnn, "_reorder_linear_weight", None), "default", None)
+MANY = 1 << 20  # weights that several threads read faster than one, also for one row: MKL does not divide a row, oneDNN does
 ROWS = 64  # what the blocks are chosen for; they serve any number of rows
 
 
@@ -49,7 +47,7 @@ class Layouts:
         rows = x.numel() // weight.shape[1]
         if rows == 0 or not _usable(weight) or x.dtype != torch.float32:
             return F.linear(x, weight, bias)
-        if rows == 1:
+        if rows == 1 and weight.numel() < MANY:
             return F.linear(x, self.for_one(weight), bias)
         return MULTIPLY(x, self.for_few(weight), bias, "none", [], "")  # type: ignore[no-any-return]
 
@@ -97,7 +95,7 @@ class Linear(nn.Linear):
     def forward(self, x: Float[Tensor, "*b i"]) -> Float[Tensor, "*b o"]:
         if torch.is_inference_mode_enabled():
             return self.layouts.multiply(x, self.weight, self.bias)
-        return F.linear(x, self.weight, self.bias)
+        return linear(x, self.weight, self.bias)
 
     def prepared(self, one: bool, relu: bool = False) -> Callable[[Float[Tensor, "b i"]], Float[Tensor, "b o"]]:
         """x -> W x + b, or max(0, W x + b), with the weights of now: for one row, or for several. In inference mode.
@@ -105,9 +103,9 @@ class Linear(nn.Linear):
         one    whether there is one row
         relu   whether negative numbers become 0
         """
-        weight, bias, linear, multiply = self.weight, self.bias, F.linear, MULTIPLY
+        weight, bias, plain, multiply = self.weight, self.bias, F.linear, MULTIPLY
         if one or not _usable(weight):
             layout = self.layouts.for_one(weight) if _usable(weight) else weight
-            return (lambda x: linear(x, layout, bias).relu_()) if relu else lambda x: linear(x, layout, bias)
+            return (lambda x: plain(x, layout, bias).relu_()) if relu else lambda x: plain(x, layout, bias)
         blocks, after = self.layouts.for_few(weight), "relu" if relu else "none"
         return lambda x: multiply(x, blocks, bias, after, [], "")

@@ -15,16 +15,15 @@ So one class serves all kinds of models (`classifier.py`, `reader.py`, `decoder.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.models.classifier import Classifier
-
 Average = Literal["probabilities", "numbers"]
+M = TypeVar("M")
 GIVES = ("one vector", "one per position", "next token", "target tokens")  # what members may give
 
 
@@ -40,7 +39,7 @@ def mean_number(numbers: Float[Tensor, "k *b c"]) -> Float[Tensor, "*b c"]:
 AVERAGES: dict[Average, Callable[[Tensor], Tensor]] = {"probabilities": mean_probability, "numbers": mean_number}
 
 
-def first_member(model: Classifier) -> Classifier:
+def first_member(model: M) -> M:
     """Of an ensemble the first member, of a single model itself: what has not learned from the validation part that the run keeps.
 
     The other members validate by other parts (`training/ensemble.py`). So intervals are made from the errors of the first one, which

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from headway.core.config import require
 from headway.layers.initialisation import glorot_uniform
+from headway.layers.linear import Linear
 from headway.layers.neighbours import degrees, sparse_sum
 from headway.models.graph_network import GraphNetwork
 
@@ -33,7 +34,7 @@ class GraphConvolution(nn.Module):
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__()
-        self.linear = nn.Linear(inputs, width, bias=False)
+        self.linear = Linear(inputs, width, bias=False)
         self.bias = nn.Parameter(torch.zeros(width))
         glorot_uniform(self.linear.weight)
 

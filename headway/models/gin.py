@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from headway.core.config import require
 from headway.layers.initialisation import he_normal
+from headway.layers.linear import Linear
 from headway.layers.neighbours import degrees, reduce_max, sparse_sum
 from headway.layers.norms.batch_norm import BatchNorm
 from headway.models.graph_network import JoinedLayers
@@ -45,7 +46,7 @@ class IsomorphismLayer(nn.Module):
         super().__init__()
         self.aggregate = AGGREGATES[aggregate]
         self.epsilon = nn.Parameter(torch.zeros(1))
-        self.first, self.second = nn.Linear(inputs, width, bias=False), nn.Linear(width, width, bias=False)
+        self.first, self.second = Linear(inputs, width, bias=False), Linear(width, width, bias=False)
         self.first_norm, self.second_norm = BatchNorm(width), BatchNorm(width)
         for linear in (self.first, self.second):
             he_normal(linear.weight)

@@ -10,6 +10,7 @@ from headway.core.config import require
 from headway.layers.activations import ACTIVATIONS
 from headway.layers.dropout import Dropout
 from headway.layers.initialisation import glorot_normal, he_normal
+from headway.layers.linear import Linear
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ class MLP(nn.Module):
         super().__init__()
         c = self.config = config
         units = [features, *(c.widths or (c.width,) * c.depth)]
-        layers = [nn.Linear(n, m) for n, m in pairwise(units)]
+        layers = [Linear(n, m) for n, m in pairwise(units)]
         self.layers = nn.ModuleList(layers)
         self.activation, self.dropout = ACTIVATIONS[c.activation], Dropout(c.dropout)
-        self.head = nn.Linear(units[-1], outputs)
+        self.head = Linear(units[-1], outputs)
         initialise = glorot_normal if c.activation in ("tanh", "sigmoid") else he_normal
         for layer in layers:
             initialise(layer.weight)

@@ -8,6 +8,7 @@ from headway.layers.activations import gelu
 from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.dropout import Dropout
 from headway.layers.feedforward import Feedforward
+from headway.layers.linear import Linear
 from headway.layers.patches import Patches
 
 
@@ -34,7 +35,7 @@ class MixerBlock(nn.Module):
     def __init__(self, patches: int, config: Config) -> None:
         super().__init__()
         c = config
-        self.up, self.down = nn.Linear(patches, c.across), nn.Linear(c.across, patches, bias=False)
+        self.up, self.down = Linear(patches, c.across), Linear(c.across, patches, bias=False)
         self.within = Feedforward(c.width, c.inner, gelu)
         self.around_across, self.around_within = PreNorm(c.width, c.dropout), PreNorm(c.width, c.dropout)
 
@@ -67,7 +68,7 @@ class MLPMixer(nn.Module):
         self.patches = Patches(channels, c.width, c.patch)
         self.blocks = nn.ModuleList(MixerBlock(patches, c) for _ in range(c.depth))
         self.norm, self.dropout = PreNorm.final(c.width), Dropout(c.dropout)
-        self.head = nn.Linear(c.width, outputs)
+        self.head = Linear(c.width, outputs)
 
     def forward(self, pictures: Float[Tensor, "b c y x"]) -> Float[Tensor, "b d"]:
         x = self.patches(pictures).flatten(1, 2)

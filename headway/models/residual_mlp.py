@@ -7,6 +7,7 @@ from headway.core.config import require
 from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.dropout import Dropout
 from headway.layers.feedforward import Feedforward
+from headway.layers.linear import Linear
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,12 @@ class ResidualMLP(nn.Module):
     def __init__(self, config: Config, features: int, outputs: int) -> None:
         super().__init__()
         c = self.config = config
-        self.first = nn.Linear(features, c.width)
+        self.first = Linear(features, c.width)
         self.around = nn.ModuleList(PreNorm(c.width, c.dropout) for _ in range(c.depth))
         blocks = [Feedforward(c.width, c.inner) for _ in range(c.depth)]
         self.blocks = nn.ModuleList(blocks)
         self.norm, self.dropout = PreNorm.final(c.width), Dropout(c.dropout)
-        self.head = nn.Linear(c.width, outputs)
+        self.head = Linear(c.width, outputs)
         for block in blocks:
             nn.init.zeros_(block.down.weight)
             nn.init.zeros_(block.down.bias)

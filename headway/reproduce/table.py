@@ -16,6 +16,7 @@ from headway.core.errors import DataError
 from headway.core.files import read_json, write_json
 from headway.runs.run import Run
 from headway.tasks.asking import ask
+from headway.tasks.recipe import Precision
 from headway.training.progress import Progress
 from headway.training.session import finished, resume, start
 
@@ -78,6 +79,7 @@ class Bench:
         training: Mapping[str, Value] | None = None,
         begin: Path | None = None,
         ensemble: int = 1,
+        precision: Precision = "float32",
     ) -> Run:
         """The run of that name and seed: trained, continued, or read if it is finished."""
         out = self.folder / "runs" / f"{name}-{seed}"
@@ -89,7 +91,7 @@ class Bench:
             self.say(f"training `{name}`, seed {seed} ...")
             base = str(begin.resolve()) if begin else None
             recipe = ask(task, data, model, options, settings, seed, base).recipe()
-            whole = start(replace(recipe, ensemble=ensemble), out, progress)
+            whole = start(replace(recipe, ensemble=ensemble, precision=precision), out, progress)
         else:
             whole = finished(out) is not None or resume(out, progress)
         if not whole:

@@ -10,14 +10,13 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from headway.core import registry
 from headway.core.config import Choice, Value, from_json, option_type, parse, replaced, to_json
 from headway.core.entries import Entry
 from headway.core.errors import DataError, UnknownName, UsageError
 from headway.models.choice import choose_model
-from headway.tasks.recipe import Recipe, Training
+from headway.tasks.recipe import Precision, Recipe, Training
 
 BUDGETS = ("minutes", "steps", "epochs")
 
@@ -33,7 +32,7 @@ class Asked:
     seed: int = 1
     start: str | None = None
     device: str = "auto"
-    precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    precision: Precision | None = None
 
     def recipe(self) -> Recipe[object]:
         if self.entry.room == "recipes":
@@ -84,7 +83,7 @@ def ask(
     seed: int = 1,
     start: str | None = None,
     device: str = "auto",
-    precision: Literal["float32", "bfloat16", "auto"] = "float32",
+    precision: Precision | None = None,
 ) -> Asked:
     """Check names, types and files; words of a command line are turned into values of the right type."""
     entry = find_task(task)

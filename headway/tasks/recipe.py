@@ -15,6 +15,7 @@ from headway.core.folds import Split
 D = TypeVar("D")  # the data of a task: what a person brings
 
 Json = dict[str, object]
+Precision = Literal["float32", "bfloat16", "auto"]  # what can be asked for; `auto` is the faster one on this machine
 NAMED = {
     "optimizer": "optimizers",
     "schedule": "schedules",
@@ -35,7 +36,7 @@ class Training:
     rate: float | None = None  # the highest learning rate
     schedule: str | None = None  # of the rate: cosine, trapezoid, linear, step, exponential, inverse_root, constant (default: by task)
     warmup: int | None = None  # steps until the highest rate is reached
-    decay: float = 0.01  # weight decay of matrices and tables
+    decay: float | None = None  # weight decay of matrices and tables (default 0.01; by task)
     l1: float = 0.0  # the strength of an L1 penalty on matrices and tables
     l2: float = 0.0  # the strength of an L2 penalty: part of the gradient, unlike decay with muon and adamw
     beta: float = 0.0  # of beta-lasso: after each step weights below beta times l1 become zero
@@ -65,7 +66,7 @@ class Training:
                 f"`training.average` must be at least 0 and less than 1, not {self.average}",
             ),
             *(
-                (getattr(self, n) >= 0, f"`training.{n}` must not be negative, not {getattr(self, n)}")
+                ((getattr(self, n) or 0) >= 0, f"`training.{n}` must not be negative, not {getattr(self, n)}")
                 for n in ("decay", "l1", "l2", "beta")
             ),
             (
@@ -101,7 +102,7 @@ class Recipe(Generic[D]):
     seed: int = 1
     start: str | None = None  # a run whose weights and vocabulary are the beginning (`--from`)
     device: str = "auto"
-    precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    precision: Precision | None = None  # None: what the task proposes
     ensemble: int = 1  # members that are trained from different beginnings and averaged
     split: Split | None = None  # how the held-out parts are drawn; None: with `seed`
 
@@ -121,13 +122,15 @@ class Recipe(Generic[D]):
 
 @dataclass(frozen=True)
 class Proposal(Generic[D]):
-    """What a task chooses from its data and the budget: its own options, the model's options, the batch, the rate and its schedule."""
+    """What a task chooses from its data and the budget: its own options, the model's options, and how to train."""
 
     data: D
     model: Choice
     batch: int
     rate: float
     schedule: str = "cosine"  # of the rate after its warm-up
+    decay: float = 0.01  # of weights
+    precision: Precision = "float32"
 
 
 def read_recipe(value: object, data: type[D], where: str) -> Recipe[D]:
@@ -151,6 +154,6 @@ class _Shell:
     seed: int = 1
     start: str | None = None
     device: str = "auto"
-    precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    precision: Precision | None = None  # None: what the task proposes
     ensemble: int = 1
     split: Split | None = None

@@ -1,6 +1,7 @@
 """Scores of what was written against what was expected: BLEU, chrF and exact match of one part, what they mean, and whether they differ."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 
 from headway.evaluate.translation import bleu, chrf, exact_match, paired_bootstrap
 from headway.models.encoder_decoder import EncoderDecoder
@@ -46,6 +47,21 @@ def judge_part(
     worst = tuple(rows[i] for i in order[:5] if texts[i] != references[i])
     outputs = tuple(zip(texts, references, strict=True))
     return Judgement(scores, rows[:5], verdict(scores), {name: len(found)}, "pairs", notes, worst, outputs)
+
+
+def judge_parts(
+    searcher: Searcher, model: EncoderDecoder, parts: Mapping[str, HeldOut], beam: int, penalty: float
+) -> Judgement:
+    """Scores of the first sentences of each test part, or of the validation part if it is the only one."""
+    judged = {name: part for name, part in parts.items() if name != "validation"} or parts
+    made = [judge_part(searcher, model, name, part.first(JUDGED), beam, penalty) for name, part in judged.items()]
+    return dataclasses.replace(
+        made[0],
+        scores=tuple(score for found in made for score in found.scores),
+        samples=tuple(row for found in made for row in found.samples),
+        sizes={name: len(part.sources) for name, part in parts.items()},
+        notes=tuple(note for found in made for note in found.notes),
+    )
 
 
 def verdict(scores: Sequence[Score]) -> str:

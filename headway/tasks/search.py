@@ -14,6 +14,7 @@ import numpy as np
 
 from headway.core.errors import RunError
 from headway.core.files import write_json
+from headway.core.side_by_side import side_by_side
 from headway.data.batches import pad
 from headway.data.pairs import one_line
 from headway.data.sentences import split_sentences
@@ -21,7 +22,6 @@ from headway.data.tokens import Tokenizer
 from headway.decode.beam import beam_search
 from headway.decode.greedy import greedy
 from headway.decode.hypothesis import Hypothesis
-from headway.decode.side_by_side import side_by_side
 from headway.models.encoder_decoder import EncoderDecoder
 from headway.tasks.held_out import read_kept
 from headway.tasks.uses import Translated
@@ -99,7 +99,7 @@ class Searcher:
     ) -> list[list[Found]]:
         """For each text its outputs, best first.
 
-        Batches are decoded side by side, one core each (`decode/side_by_side.py`); the longest come first, so that all end together.
+        Batches are decoded side by side, one core each (`core/side_by_side.py`); the longest come first, so that all end together.
         """
         device = next(iter(model.parameters())).device
         ids = self.source.encode([text.strip() for text in texts])

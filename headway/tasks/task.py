@@ -18,7 +18,7 @@ What a run can be used for is said by `uses`, the verbs it serves; each is a pro
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self, TypeVar
+from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -135,6 +135,14 @@ class Batches(Protocol[B_co]):
 
     def largest(self) -> B_co:
         """A batch that needs the most memory, to fail before training begins rather than during it."""
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """Batches whose beginning differs from their end."""
+
+    def plan(self, total: int) -> None:
+        """Training will take so many batches."""
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor
 
 from headway.core.config import Choice, require
 from headway.core.errors import UsageError
+from headway.core.seeds import derive
 from headway.data.batches import PairBatch, PairBatches
+from headway.data.bpe_dropout import BpeDropout, RespelledBatches, Spellings
 from headway.data.input_file import InputFile
 from headway.data.pairs import looks_paired, word_columns
 from headway.data.readers import READERS
 from headway.data.tokens import Tokenizer, train_tokenizer
-from headway.layers.cross_entropy import output_cross_entropy
 from headway.models.encoder_decoder import EncoderDecoder
+from headway.models.ensemble import first_member
 from headway.tasks.alignment import Links, align_pairs, attention_maps, choose_head, judge_alignment, read_head
 from headway.tasks.held_out import once_per_folder
+from headway.tasks.pair_loss import pair_loss
 from headway.tasks.pairs import HeldOut, PairCorpus, collect_pairs, read_held_out, read_own, write_held_out
-from headway.tasks.recipe import Proposal, Recipe
-from headway.tasks.scoring import JUDGED, difference, judge_part, validate_part
+from headway.tasks.recipe import Precision, Proposal, Recipe
+from headway.tasks.scoring import difference, judge_part, judge_parts, validate_part
 from headway.tasks.search import Searcher, Seen
 from headway.tasks.shell import quote
 from headway.tasks.sizing import sized, usual_rate
@@ -29,6 +32,7 @@ from headway.tasks.task import Base, Figure, Judgement, Loss, Task, Validation
 from headway.tasks.uses import Map, Translated
 from headway.tasks.vocabulary import choose_size, describe_vocabulary, load_tokenizer, save_tokenizer, tokenizer_of
 
+LONG = 30  # minutes from which on few pairs are read too often, and it pays to measure whether bfloat16 is faster
 REGULAR = 0.001  # probability of a word that was never seen, below which a language is regular: nothing to generalise over but its rules
 
 
@@ -38,9 +42,7 @@ class Data:
     target: str | None = None  # its translation, line by line
     pairs: str | None = None  # or both in one file: .tsv .csv .jsonl .tmx, `-` for standard input
     languages: str | None = None  # which two, where a file holds more: `en,de`, or columns by number: `1,2`
-    validation_source: str | None = (
-        None  # held-out sentences to choose the best weights by; without them a part is set apart
-    )
+    validation_source: str | None = None  # held-out sentences to choose the best weights by; else a part is set apart
     validation_target: str | None = None  # their translations
     validation_pairs: str | None = None  # or both in one file
     test_source: str | None = None  # held-out sentences to judge the end result by; without them a part is set apart
@@ -54,30 +56,27 @@ class Data:
     vocabulary: int | None = None  # how many different tokens (default: by the size of the data)
     joint: bool = True  # one vocabulary for both languages
     smoothing: float | None = None  # label smoothing (default 0.1, or 0 for a regular language)
-    beam: int | None = (
-        None  # hypotheses kept when the run is judged and used; 1 is greedy (default 5; 1 for a regular language)
-    )
+    bpe_dropout: float = 0.0  # BPE-dropout: probability that a merge of `bpe` is left out in training
+    token_dropout: float | None = None  # probability that a token is hidden in training (default 0, or by data and budget)
+    both_ways: float | None = None  # share of training, at first, in both directions (default 0, or by data and budget)
+    beam: int | None = None  # hypotheses kept when judged and used; 1 is greedy (default 5; 1 for a regular language)
     penalty: float = 1.0  # length penalty: higher gives longer output
 
     def __post_init__(self) -> None:
         given = [self.pairs is not None, self.source is not None or self.target is not None, self.grammar is not None]
-        halves = [(getattr(self, f"{p}source"), getattr(self, f"{p}target"), p) for p in ("", "validation_", "test_")]
+        parts = ("", "validation_", "test_")
+        halves = [(p.replace("_", "-"), getattr(self, f"{p}source"), getattr(self, f"{p}target")) for p in parts]
         require(
             (sum(given) <= 1, "`--pairs`, `--source` with `--target` and `--grammar` exclude each other"),
-            *(
-                (
-                    (s is None) == (t is None),
-                    f"`--{p.replace('_', '-')}source` and `--{p.replace('_', '-')}target` come together",
-                )
-                for s, t, p in halves
-            ),
+            *(((s is None) == (t is None), f"`--{p}source` and `--{p}target` come together") for p, s, t in halves),
             (self.grammar is None or self.grammar >= 1, "`--grammar` must be at least 1"),
             (self.longest >= 1, "`--longest` must be at least 1"),
             (self.vocabulary is None or self.vocabulary >= 1, "`--vocabulary` must be at least 1"),
-            (
-                self.smoothing is None or 0 <= self.smoothing < 1,
-                f"`--smoothing` must be in [0, 1), not {self.smoothing}",
-            ),
+            (0 <= (self.smoothing or 0) < 1, f"`--smoothing` must be in [0, 1), not {self.smoothing}"),
+            (0 <= self.bpe_dropout <= 1, f"`--bpe-dropout` must be between 0 and 1, not {self.bpe_dropout}"),
+            (0 <= (self.token_dropout or 0) < 1, f"`--token-dropout` must be in [0, 1), not {self.token_dropout}"),
+            (0 <= (self.both_ways or 0) <= 1, f"`--both-ways` must be between 0 and 1, not {self.both_ways}"),
+            (self.joint or not self.both_ways, "`--both-ways` needs one vocabulary of both languages: `--joint`"),
             (self.beam is None or self.beam >= 1, f"`--beam` must be at least 1, not {self.beam}"),
             (0 <= self.penalty < 1e6, f"`--penalty` must be a number of at least 0, not {self.penalty}"),
         )
@@ -134,10 +133,12 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     @classmethod
     def propose(cls, recipe: Recipe[Data], corpus: PairCorpus, base: Base | None) -> Proposal[Data]:
-        """Small data wants a small vocabulary and much dropout; a short budget a small model; a regular language no dropout."""
+        """Small data wants a small vocabulary and much dropout, in a long training also of tokens; a regular language none of it."""
         data, t = recipe.data, recipe.training
         pairs, regular = len(corpus.train), corpus.unseen_words < REGULAR
         grade = (pairs >= 8000) + (pairs > 300_000)
+        long = t.minutes is not None and t.minutes >= LONG
+        often = long and not regular and grade < 2
         small = regular or (t.minutes is not None and t.minutes < 5)
         chosen = recipe.model or Choice(cls.model)
         model = sized(
@@ -146,15 +147,20 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             depth=3 if chosen.name == cls.model else None,
             inner=4 if grade == 2 else 2,
             head_width=64,
-            dropout=0.0 if regular else (0.3, 0.25, 0.1)[grade],
+            dropout=0.0 if regular else (0.3, 0.3 if often else 0.25, 0.1)[grade],
             more=None if data.joint else {"share": False},
         )
         tokens = data.tokens or ("words" if regular else "bpe")
         size = data.vocabulary or choose_size(tokens, corpus.characters, corpus.words)
         smoothing = (0.0 if regular else 0.1) if data.smoothing is None else data.smoothing
         beam, batch = data.beam or (1 if regular else 5), t.batch or (1024 if pairs < 8000 or regular else 2048)
-        settled = dataclasses.replace(data, vocabulary=size, smoothing=smoothing, beam=beam)
-        return Proposal(settled, model, batch, usual_rate(t, base, pairs, 3e-3), "trapezoid")
+        hidden = 0.1 * often if data.token_dropout is None else data.token_dropout
+        both = (1 / 3 if often and data.joint and base is None else 0.0) if data.both_ways is None else data.both_ways
+        settled = dataclasses.replace(
+            data, vocabulary=size, smoothing=smoothing, beam=beam, token_dropout=hidden, both_ways=both
+        )
+        rate, precision = usual_rate(t, base, pairs, 3e-3), cast(Precision, "auto" if long else "float32")
+        return Proposal(settled, model, batch, rate, "trapezoid", 0.1 if often else 0.01, precision)
 
     @classmethod
     def fit(cls, data: Data, corpus: PairCorpus, base: Base | None) -> "Translation":
@@ -194,24 +200,28 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     def prepare(self, corpus: PairCorpus, folder: Path, batch: int, seed: int) -> PairBatches:
         write_held_out(corpus, folder)
-        return self._batches(corpus.train.sources, corpus.train.targets, batch, seed)
+        d, train = self.data, corpus.train
+        return self._batches(train.sources, train.targets, batch, seed, d.bpe_dropout, d.both_ways or 0.0)
 
-    def _batches(self, sources: Sequence[str], targets: Sequence[str], batch: int, seed: int) -> PairBatches:
+    def _batches(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        batch: int,
+        seed: int,
+        dropout: float = 0.0,
+        both_ways: float = 0.0,
+    ) -> PairBatches:
         special = (self.source.pad, self.source.bos, self.source.eos)
+        if dropout:
+            source = Spellings(sources, BpeDropout(self.source, dropout), derive(seed, "source"))
+            target = Spellings(targets, BpeDropout(self.target, dropout), derive(seed, "target"))
+            return RespelledBatches(source, target, budget=batch, seed=seed, special=special, both_ways=both_ways)
         ids = self.source.encode(list(sources)), self.target.encode(list(targets))
-        return PairBatches(*ids, budget=batch, seed=seed, special=special)
+        return PairBatches(*ids, budget=batch, seed=seed, special=special, both_ways=both_ways)
 
     def loss(self, model: EncoderDecoder, batch: PairBatch) -> Loss:
-        """Padding costs nothing here: its positions are left out before the output layer."""
-        wanted = batch.wanted.flatten()
-        hidden = model(batch.source, batch.keep, batch.target).flatten(0, 1)
-        real = wanted != self.target.pad
-        if not bool(real.all()):
-            rows = real.nonzero()[:, 0]
-            hidden, wanted = hidden.index_select(0, rows), wanted[rows]
-        smoothing = (self.data.smoothing or 0.0) if model.training else 0.0
-        total, plain = output_cross_entropy(model.output, hidden, wanted, smoothing)
-        return Loss(total, plain, len(wanted))
+        return pair_loss(model, batch, self.data.smoothing or 0.0, self.data.token_dropout or 0.0)
 
     def validate(self, model: EncoderDecoder, folder: Path) -> Validation:
         """The loss over all validation pairs; BLEU, chrF and exact match of the first ones, greedily decoded; a few samples."""
@@ -230,6 +240,10 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         part = self._held_out(folder)["validation"]
         return self._batches(part.sources, part.targets, 2048, 0)
 
+    def given_batches(self, data: Data, folder: Path, batch: int) -> PairBatches:
+        given = self.collect(data, 0).train
+        return self._batches(given.sources, given.targets, batch, 0)
+
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, HeldOut]:
         """The parts that the run keeps."""
@@ -239,22 +253,9 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
 
     def judge(self, model: EncoderDecoder, folder: Path) -> Judgement:
         """Scores of the test parts, or of the validation part if the data was too small to set a test part apart."""
-        parts, data = self._held_out(folder), self.data
-        judged = {name: part for name, part in parts.items() if name != "validation"} or {
-            "validation": parts["validation"]
-        }
-        made = [
-            judge_part(self.searcher, model, name, part.first(JUDGED), data.beam or 5, data.penalty)
-            for name, part in judged.items()
-        ]
-        scores = tuple(score for found in made for score in found.scores) + judge_alignment(self, model, parts, folder)
-        return dataclasses.replace(
-            made[0],
-            scores=scores,
-            samples=tuple(row for found in made for row in found.samples),
-            sizes={name: len(part.sources) for name, part in parts.items()},
-            notes=tuple(note for found in made for note in found.notes),
-        )
+        parts = self._held_out(folder)
+        found = judge_parts(self.searcher, model, parts, self.data.beam or 5, self.data.penalty)
+        return dataclasses.replace(found, scores=found.scores + judge_alignment(self, model, parts, folder))
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
         return judge_part(self.searcher, model, "given", read_own(data), data.beam or 5, data.penalty)
@@ -295,4 +296,4 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
     def attention(self, model: EncoderDecoder, text: str, target: str | None = None) -> tuple[list[Map], str]:
         if target is None:
             target = self.translate(model, [text], self.data.beam or 5, self.data.penalty, 1, 1)[0][0].text
-        return attention_maps(self, model, text, target), target
+        return attention_maps(self, first_member(model), text, target), target

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headway.core.config import from_json, to_json
 from headway.core.errors import ConfigError, RunError
-from headway.core.files import read_json, read_note, read_tensors, write_tensors
+from headway.core.files import parse_json, read_json, read_note, read_tensors, write_tensors
 from headway.models.weights import require_fitting
 from headway.tasks.folder import MEMBERS, WEIGHTS
 from headway.training.learner import Learner
@@ -76,7 +76,7 @@ def load_checkpoint(folder: Path, learner: Learner) -> TrainState:
 def read_header(path: Path) -> tuple[TrainState, object]:
     """The state and the plan of a checkpoint; its tensors are not read."""
     try:
-        header = read_json(path) if path.name == POINTER else json.loads(read_note(path))
+        header = read_json(path) if path.name == POINTER else parse_json(read_note(path))
         return from_json(TrainState, header["state"], str(path)), header["plan"]
     except (json.JSONDecodeError, KeyError, TypeError, ConfigError) as problem:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem

@@ -21,7 +21,7 @@ from headway.core.signals import answered
 from headway.core.waiting import Waiting
 from headway.models.weights import saved_tensors
 from headway.tasks.folder import WEIGHTS
-from headway.tasks.task import Batches, Figure, Loss, Validation
+from headway.tasks.task import Batches, Figure, Loss, Planned, Validation
 from headway.training.checkpoint import TrainState, find_checkpoint, load_checkpoint, save_checkpoint, save_together
 from headway.training.gradients import Gradients, SharedGradients
 from headway.training.learner import Learner
@@ -85,6 +85,7 @@ class Loop(Generic[B]):
             self.engine = SharedGradients(*given, processes) if processes.world > 1 else Gradients(*given)
             self.learner = Learner(model, settings)
         self.state = TrainState(total=settings.steps)
+        self._plan_batches()
         self.metrics = Metrics(folder) if folder and processes.first else None
         self.interrupted = False
         self.told = 1  # the number of parts that a person knows of
@@ -94,6 +95,11 @@ class Loop(Generic[B]):
         """Exchange provisional settings for the planned ones, before the first step."""
         self.settings, self.plan = settings, plan
         self.state = TrainState(total=settings.steps, parts=self.state.parts)
+        self._plan_batches()
+
+    def _plan_batches(self) -> None:
+        if isinstance(self.batches, Planned):
+            self.batches.plan(self.settings.steps * self.settings.accumulate)
 
     # -- one step ------------------------------------------------------------------------------------------------------
 

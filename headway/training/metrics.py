@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headway.core.config import from_json
 from headway.core.errors import ConfigError, RunError
-from headway.core.files import disk_errors, write_text
+from headway.core.files import disk_errors, parse_json, write_text
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Metrics:
             if not line.strip():
                 continue
             try:
-                records.append(from_json(Record, json.loads(line), f"line {number}"))
+                records.append(from_json(Record, parse_json(line), f"line {number}"))
             except (ValueError, RecursionError, ConfigError) as problem:
                 if number < len(lines):
                     hint = "delete the file; only the curves are lost."

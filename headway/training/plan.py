@@ -116,7 +116,7 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
         accumulate=accumulate,
         optimizer=t.optimizer,
         schedule=t.schedule or proposal.schedule,
-        decay=t.decay,
+        decay=proposal.decay if t.decay is None else t.decay,
         l1=t.l1,
         l2=t.l2,
         beta=t.beta,

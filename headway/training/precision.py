@@ -17,8 +17,8 @@ from typing import Literal, get_args
 import torch
 
 from headway.core.errors import UnknownName
+from headway.tasks.recipe import Precision
 
-Precision = Literal["float32", "bfloat16", "auto"]  # what can be asked for
 Arithmetic = Literal["float32", "bfloat16"]  # what is computed in
 
 PROBE = Path(__file__).with_name("precision_probe.py")

@@ -22,6 +22,7 @@ from headway.core.machine import started_together
 
 LONGEST = timedelta(hours=12)  # how long the others wait while process 0 validates; one that died is noticed at once
 T = TypeVar("T")
+_left: list[object] = []  # groups that this process was in
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,13 @@ def join(sharded: bool = False) -> Processes:
 
 
 def leave() -> None:
-    """Say goodbye, so that torch does not warn about resources at the end."""
+    """Say goodbye, so that torch does not warn about resources at the end.
+
+    The group itself is kept. A model that is trained by DDP holds it from C++, and would destroy it with Python's lock in its hands:
+    that waits for the group's threads, one of which may wait for that lock. Python's own reference is given up without the lock.
+    """
     if dist.is_initialized():
+        _left.append(dist.group.WORLD)
         dist.destroy_process_group()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from headway.core.config import Value, difference, from_json, to_json
 from headway.core.errors import ConfigError, Diverged, RunError, UsageError, raise_all
-from headway.core.files import disk_errors, read_json, write_json, write_text
+from headway.core.files import disk_errors, parse_json, read_json, write_json, write_text
 from headway.core.lock import locked
 from headway.core.seeds import derive
 from headway.tasks.folder import WEIGHTS
@@ -156,7 +156,7 @@ def read_trials(out: Path) -> list[Trial]:
     path = out / FILE
     try:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return [from_json(Trial, json.loads(line), str(path)) for line in lines]
+        return [from_json(Trial, parse_json(line), str(path)) for line in lines]
     except (ValueError, ConfigError) as problem:
         hint = "delete the file; finished runs are read again."
         raise RunError(f"`{path}` is damaged: {problem}", hint) from problem

@@ -124,7 +124,8 @@ def planned_loop(
 def _proposal_of(folder: Path, task: str) -> Proposal[object]:
     """What another run has settled."""
     plan = read_plan(read_json(folder / "plan.json"), data_class(task), str(folder / "plan.json"))
-    return Proposal(plan.data, plan.model, plan.training.batch, plan.training.rate)
+    t = plan.training
+    return Proposal(plan.data, plan.model, t.batch, t.rate, t.schedule, t.decay, plan.precision)
 
 
 def _provisional(recipe: Recipe[object], proposal: Proposal[object], corpus: Corpus, threads: int) -> Plan[object]:
@@ -138,7 +139,7 @@ def _provisional(recipe: Recipe[object], proposal: Proposal[object], corpus: Cor
         recipe.seed,
         recipe.start,
         str(device),
-        choose_precision(recipe.precision, device),
+        choose_precision(recipe.precision or proposal.precision, device),
         threads,
         corpus.fingerprint,
     )

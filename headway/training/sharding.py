@@ -7,6 +7,7 @@ Rajbhandari et al. 2020, https://arxiv.org/abs/1910.02054; Zhao et al. 2023, htt
 Process 0 also has the whole average, to validate it and to write it down.
 """
 
+import warnings
 from collections import Counter
 from typing import TypeVar
 
@@ -31,6 +32,8 @@ class ShardedGradients(SharedGradients[B]):
 
     def wrapped(self, computed: LossOf[B]) -> nn.Module:
         mesh = init_device_mesh(self.device.type, (self.processes.world,))
+        # torch warns, for every layer, of operations in place on what a layer returns; no model here has one
+        warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view tensor")
         for part in closed_parts(computed, moved(self.batches.largest(), self.device)):
             fully_shard(part, mesh=mesh, reshard_after_forward=True)
         fully_shard(computed, mesh=mesh, reshard_after_forward=True)

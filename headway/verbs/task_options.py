@@ -27,8 +27,8 @@ def add_task_options(p: argparse.ArgumentParser, entry: Entry, settled: Sequence
         budget.add_argument("--steps", metavar="N", help="or this many steps")
         budget.add_argument("--epochs", metavar="E", help="or this often through the data")
     p.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (default auto)")
-    about = "float32, bfloat16, or auto: the faster one here (default float32)"
-    p.add_argument("--precision", default="float32", metavar="KIND", choices=PRECISIONS, help=about)
+    about = "float32, bfloat16, or auto: the faster one here (default float32; auto for long translation runs)"
+    p.add_argument("--precision", metavar="KIND", choices=PRECISIONS, help=about)
     p.add_argument("--anyway", action="store_true", help="train also on data with errors")
     p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--debug", action="store_true", help="show the traceback of an error")

@@ -96,3 +96,16 @@ def test_little_is_padding(budget: int) -> None:
     total = sum(x.source.numel() + x.wanted.numel() for x in all_batches)
     assert padding / total < 0.15
     assert np.mean([max(x.source.numel(), x.target.numel()) for x in all_batches]) > 0.8 * budget, "the budget is used"
+
+
+def test_every_second_batch_of_the_beginning_is_reversed() -> None:
+    sources, targets = corpus(300)
+    plain = batches(sources, targets)
+    both = PairBatches(sources, targets, budget=400, seed=1, special=(PAD, BOS, EOS), both_ways=0.5)
+    total = 3 * len(plain)
+    assert len(both) == len(plain) and pairs_of(both[1]) == pairs_of(plain[1]), "nothing is known of the training yet"
+    both.plan(total)
+    for number in range(total):
+        wanted, found = pairs_of(plain[number]), pairs_of(both[number])
+        reverse = number < round(total / 2) and number % 2 == 1
+        assert found == ([(t, s) for s, t in wanted] if reverse else wanted)

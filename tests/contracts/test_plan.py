@@ -8,18 +8,36 @@ import pytest
 
 from headway.core.config import Choice
 from headway.data.grammar.corpus import generate
-from headway.tasks.recipe import Recipe, Training
+from headway.tasks.recipe import Proposal, Recipe, Training
 from headway.tasks.translation import Data, Translation
 from headway.training.plan import budget_of, seconds_per_step, settle
 
 
-def propose(pairs: int, model: dict[str, Any], minutes: float = 10.0, **data: Any) -> Choice:
+def propose(pairs: int, model: dict[str, Any], minutes: float | None = 10.0, **data: Any) -> Choice:
+    return proposal_for(pairs, model, minutes, **data).model
+
+
+def proposal_for(pairs: int, model: dict[str, Any], minutes: float | None, **data: Any) -> Proposal[Data]:
     corpus = Translation.collect(Data(grammar=pairs), 1)
     corpus.__dict__["_counts"] = type(corpus._counts)(
         {"a": 100, "b": 1}
     )  # a word that was seen once: not a regular language
     recipe = Recipe("translation", Data(grammar=pairs, **data), Choice("transformer", model), Training(minutes=minutes))
-    return Translation.propose(recipe, corpus, None).model
+    return Translation.propose(recipe, corpus, None)
+
+
+def test_few_pairs_that_are_read_often_are_made_harder() -> None:
+    long, short, steps = (proposal_for(50, {}, minutes) for minutes in (30.0, 29.0, None))
+    assert (long.data.token_dropout, long.data.both_ways, long.decay, long.precision) == (0.1, 1 / 3, 0.1, "auto")
+    for other in (short, steps):
+        assert (other.data.token_dropout, other.data.both_ways, other.decay, other.precision) == (0, 0, 0.01, "float32")
+    apart = proposal_for(50, {}, 60.0, joint=False).data
+    assert apart.token_dropout == 0.1 and apart.both_ways == 0, "both directions need one vocabulary"
+    own = proposal_for(50, {}, 60.0, token_dropout=0.0, both_ways=0.5).data
+    assert own.token_dropout == 0.0 and own.both_ways == 0.5, "what was asked for stays"
+    recipe = Recipe("translation", Data(grammar=50), training=Training(minutes=60.0))
+    asked = dataclasses.replace(recipe, training=Training(minutes=60.0, decay=0.0))
+    assert settle(recipe, long, 30, 0.5).decay == 0.1 and settle(asked, long, 30, 0.5).decay == 0.0
 
 
 def test_the_plan_fits_what_was_given() -> None:
@@ -43,6 +61,8 @@ def test_a_regular_language_gets_no_dropout(tmp_path: Path) -> None:
     corpus.__dict__["_counts"] = type(corpus._counts)({"GO": 500, "I_WALK": 400})
     found = Translation.propose(Recipe("translation", data), corpus, None)
     assert corpus.unseen_words == 0 and found.model.options["dropout"] == 0.0 and found.data.smoothing == 0.0
+    hour = Translation.propose(Recipe("translation", data, training=Training(minutes=60.0)), corpus, None)
+    assert hour.data.token_dropout == hour.data.both_ways == 0 and hour.decay == 0.01
 
 
 def test_settings_follow_the_budget() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import gc
 import json
 import os
 import shutil
@@ -310,3 +311,20 @@ def test_every_model_can_be_kept_in_parts(tmp_path: Path) -> None:
     assert codes == [0, 0], errors[0]
     parts = {name: int(count) for name, count in (line.split(": ") for line in texts[0].splitlines())}
     assert parts["gpt"] == 2 and parts["transformer"] >= 2 and parts["bert"] == 2, "blocks are gathered one after the other"
+
+
+def test_a_model_does_not_destroy_the_group_that_it_was_trained_in(tmp_path: Path) -> None:
+    """It would wait for the group's threads with Python's lock in its hands, and now and then for ever."""
+
+    def work() -> None:
+        def train_and_forget() -> None:
+            made = loop(tmp_path, join())
+            made.run(until=lambda step: step == 1)
+            leave()  # the model, and DDP with it, are still there
+
+        train_and_forget()
+        gc.collect()
+        assert "pt_gloo_runloop" in [task.read_text().strip() for task in Path("/proc/self/task").glob("*/comm")]
+
+    codes, _, errors = together(2, work, tmp_path / "texts")
+    assert codes == [0, 0], errors

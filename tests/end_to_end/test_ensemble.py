@@ -279,3 +279,12 @@ def test_numbers_are_averaged_as_numbers(tmp_path: Path) -> None:
     whole, first, second = ([float(row[3]) for row in run.predict(table=str(table)).rows] for run in runs)
     np.testing.assert_allclose(whole, (np.array(first) + second) / 2, rtol=1e-4, atol=1e-4)
     assert np.abs(np.array(first) - second).max() > 0.01
+
+
+def test_members_train_as_the_first_does(tmp_path: Path) -> None:
+    """What the task proposed for the first (its schedule is not the usual one) holds for the others."""
+    words = ["--grammar", "200", "--model.width", "16", "--model.depth", "1", "--steps", "3", "--training.batch", "200", "--quiet"]
+    assert main(["train", "translation", *words, "--ensemble", "2", "--out", str(tmp_path / "two")]) == 0
+    first, second = (read_json(tmp_path / f"two/members/{n}/plan.json") for n in (1, 2))
+    assert first["training"]["schedule"] == "trapezoid" and first["training"] == second["training"]
+    assert first["precision"] == second["precision"] and first["data"] == second["data"]

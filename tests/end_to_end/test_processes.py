@@ -165,7 +165,7 @@ def test_a_killed_process_is_started_again(
     assert process.returncode == 0, errors
     assert "a process ended: all were started again (1 of 3 times)" in text and text.count("continuing at step") == 1
     assert_same_losses(whole, out)
-    assert text.count("what to type next") == 1 and not list(out.glob("*.part"))
+    assert text.count("what to type next") == 1 and not list(out.glob("*.part")) and not errors, errors
 
 
 def test_interrupted_and_continued_by_one_process(commands: dict[str, list[str]], tmp_path: Path, headway: Start, whole: Path) -> None:
@@ -187,6 +187,15 @@ def test_an_error_is_reported_once_and_not_tried_again(tmp_path: Path, headway: 
     text, errors = process.communicate(timeout=500)
     assert process.returncode == 2 and text.count("reading the data") <= 1
     assert errors.count("headway: error") == 1 and "Traceback" not in errors, errors
+
+
+@pytest.mark.parametrize("words, code", [(["--version"], 0), (["list"], 2)])
+def test_a_process_among_several_ends_without_the_end_of_the_interpreter(words: list[str], code: int) -> None:
+    """There, threads of torch that ask for Python's lock abort it (one of four runs with `--shard`)."""
+    script = f"import atexit, os, sys; atexit.register(os.abort); sys.argv[1:] = {words}; from headway.cli import entry; entry()"
+    alone, among = ({**os.environ, "WORLD_SIZE": str(n), "RANK": "0"} for n in (1, 2))
+    codes = [subprocess.run([sys.executable, "-c", script], env=e, capture_output=True).returncode for e in (alone, among)]
+    assert codes == [-signal.SIGABRT, code]
 
 
 def test_parts_need_several_processes(commands: dict[str, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

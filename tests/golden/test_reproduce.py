@@ -7,6 +7,7 @@ import pytest
 from headway.cli import main
 from headway.core import registry
 from headway.core.errors import DataError
+from headway.reproduce import imdb
 from headway.reproduce.table import Bench, Measured, Row, Table, measure
 
 
@@ -75,8 +76,8 @@ def test_what_was_measured_is_kept(tmp_path: Path) -> None:
 def test_a_row_may_be_an_ensemble(tmp_path: Path) -> None:
     bench, data = Bench(tmp_path, tmp_path, quiet=True, say=lambda words: None), {"kind": "max", "sets": 60}
     options, training = {"width": 8}, {"steps": 2}
-    run = bench.trained("x", 1, "sets", data, "deep_sets", options, training, ensemble=2)
-    assert run.plan.ensemble == 2 and bench.score(run, "RMSE") > 0
+    run = bench.trained("x", 1, "sets", data, "deep_sets", options, training, ensemble=2, precision="bfloat16")
+    assert run.plan.ensemble == 2 and run.plan.precision == "bfloat16" and bench.score(run, "RMSE") > 0
     again = bench.trained("x", 1, "sets", data, "deep_sets", options, training, ensemble=2)
     assert again.folder == run.folder and again.scores == run.scores, "it is read, not trained again"
 
@@ -88,3 +89,13 @@ def test_data_that_is_not_there_is_asked_for(tmp_path: Path, capsys: pytest.Capt
     assert not (tmp_path / "x").exists()
     assert main(["reproduce", "mnist-erors"]) == 2
     assert "did you mean `mnist_errors`" in capsys.readouterr().err
+
+
+def test_reviews_without_signs_and_runs_together(tmp_path: Path) -> None:
+    rows = [("It's GOOD, <really>!", "positive"), ("Bad.\u0097 Zero stars", "negative"), ("so-so", "positive")]
+    for name in ("train.tsv", "test.tsv"):
+        (tmp_path / name).write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows))
+    imdb.write_words(tmp_path, tmp_path / "words")
+    texts, labels = imdb.read(tmp_path / "words" / "test.tsv")
+    assert texts == ["it's good really", "bad zero stars", "so so"] and labels == [label for _, label in rows]
+    assert imdb.accuracy([[0.9, 0.4, 0.1], [0.3, 0.2, 0.6]], tmp_path) == 2 / 3, "0.6 and 0.3 are right, 0.35 is not"

@@ -15,6 +15,7 @@ import torch
 
 from headway.core.errors import DataError, DiskError, RunError
 from headway.core.files import (
+    parse_json,
     read_bytes,
     read_json,
     read_note,
@@ -205,3 +206,14 @@ def test_a_place_that_cannot_be_locked_is_named_and_not_made(tmp_path: Path) -> 
 def test_json_on_the_disk_is_plain(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", {"a": 1})
     assert json.loads((tmp_path / "a.json").read_text()) == {"a": 1} and (tmp_path / "a.json").read_text().endswith("}\n")
+
+
+@pytest.mark.parametrize("text", ['["a\\ud800b"]', '["a\\uDC00b"]', b'["a\xed\xa0\x80b"]', '{"\\ud83d": 1}', "[1", b"\xff"])
+def test_json_that_could_not_be_written_again_is_damage(text: str | bytes) -> None:
+    """Half a character in the samples of metrics.jsonl ended in a traceback when the report was written."""
+    with pytest.raises(ValueError):
+        parse_json(text)
+
+
+def test_json_with_whole_characters() -> None:
+    assert parse_json('["\\ud83d\\ude00 \\ud7ff"]') == ["\U0001f600 \ud7ff"] and parse_json(b"[1]") == [1]

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import torch
 
+from headway.core.side_by_side import side_by_side
 from headway.decode.greedy import greedy
 from headway.decode.largest import largest
-from headway.decode.side_by_side import side_by_side
 from headway.decode.state import pick
+from headway.layers import linear
+from headway.layers.attention.attend import _softmax
 from headway.layers.attention.cache import ROOM, Cache
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.embedding import Embedding
@@ -231,3 +233,21 @@ def test_a_sentence_alone_is_decoded_as_in_a_batch_of_many() -> None:
 def test_many_hypotheses_of_few_words_have_no_blocks() -> None:
     values = torch.randn(2, 20, 40)
     assert torch.equal(largest(values, 1)[1][:, 0], values.flatten(1).argmax(1))
+
+
+@pytest.mark.parametrize("many", [1, 1 << 30])  # weights from which oneDNN multiplies one row, too
+def test_one_row_by_either_library(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear, "MANY", many)
+    torch.manual_seed(0)
+    layer, x = linear.Linear(20, 30), torch.randn(1, 20)
+    with torch.inference_mode():
+        torch.testing.assert_close(layer(x), torch.nn.functional.linear(x, layer.weight, layer.bias), rtol=1e-5, atol=1e-5)
+    assert (layer.layouts.few is None) == (many > 1)
+
+
+@pytest.mark.parametrize("keys", [1, 3, 15, 16, 17])
+def test_softmax_of_few_keys(keys: int) -> None:
+    torch.manual_seed(0)
+    e = torch.randn(2, 3, 4, keys, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(_softmax(e), e.softmax(-1))
+    assert torch.autograd.gradcheck(_softmax, (e,))

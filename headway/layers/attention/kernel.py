@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.refusals import wants_causal
+from headway.layers.linear import Linear
 from headway.layers.masks import Mask
 from headway.layers.padding import require_right_padding
 from headway.layers.precision import widened
@@ -37,8 +38,8 @@ class Kernel(nn.Module):
         self.heads = heads
         self.causal = wants_causal(mask, mixer)
         self.features = features  # per head
-        self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
-        self.output = nn.Linear(width, width)
+        self.project = Linear(width, 3 * width)  # Q, K and V of all heads in one product
+        self.output = Linear(width, width)
 
     def logarithm(self, x: Float[Tensor, "*b e"]) -> Float[Tensor, "*b r"]:
         """log phi(x)."""

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.refusals import at_least, wants_causal
+from headway.layers.linear import Linear
 from headway.layers.masks import Mask
 from headway.layers.padding import require_right_padding
 
@@ -37,10 +38,10 @@ class Linformer(nn.Module):
             )
         self.heads = heads
         self.longest = longest
-        self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
+        self.project = Linear(width, 3 * width)  # Q, K and V of all heads in one product
         # E K is of the size of K
         self.e, self.f = (nn.Parameter(torch.randn(rank, longest) * longest**-0.5) for _ in range(2))
-        self.output = nn.Linear(width, width)
+        self.output = Linear(width, width)
 
     def forward(self, x: Float[Tensor, "b t d"], keep: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t d"]:
         """`keep` is False at padding."""

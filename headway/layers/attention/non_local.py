@@ -2,6 +2,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headway.layers.attention.attend import Attend
+from headway.layers.linear import Linear
 from headway.layers.norms.batch_norm import BatchNorm
 from headway.layers.scores.dot import Dot
 
@@ -28,7 +29,7 @@ class NonLocal(nn.Module):
         self.project = nn.Conv2d(channels, 3 * inner, 1)  # theta, phi and g in one product
         self.pool = pool or nn.Identity()
         self.attend = Attend(Dot(inner))
-        self.output = nn.Linear(inner, channels, bias=False)  # W_z; the norm has a bias
+        self.output = Linear(inner, channels, bias=False)  # W_z; the norm has a bias
         self.norm = BatchNorm(channels)
         nn.init.zeros_(self.norm.weight)
 

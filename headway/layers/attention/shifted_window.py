@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.attend import Attend
+from headway.layers.linear import Linear
 from headway.layers.scores.scaled import Scaled
 
 
@@ -34,9 +35,9 @@ class ShiftedWindow(nn.Module):
                 "use 0 and window // 2 in turn.",
             )
         self.heads, self.window, self.shift = heads, window, shift
-        self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
+        self.project = Linear(width, 3 * width)  # Q, K and V of all heads in one product
         self.attend = Attend(Scaled(width // heads))
-        self.output = nn.Linear(width, width)
+        self.output = Linear(width, width)
         self.table = nn.Parameter(torch.empty((2 * window - 1) ** 2, heads))
         nn.init.trunc_normal_(self.table, std=0.02)
         self.register_buffer("places", self._places(), persistent=False)

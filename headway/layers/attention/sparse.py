@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.layers.attention.refusals import wants_causal
+from headway.layers.linear import Linear
 from headway.layers.masks import Mask
 from headway.layers.padding import require_right_padding
 
@@ -30,8 +31,8 @@ class Sparse(nn.Module):
         self.heads = heads
         self.causal = wants_causal(mask, mixer)
         self.first = first
-        self.project = nn.Linear(width, 3 * width)  # Q, K and V of all heads in one product
-        self.output = nn.Linear(width, width)
+        self.project = Linear(width, 3 * width)  # Q, K and V of all heads in one product
+        self.output = Linear(width, width)
 
     def plan(self, length: int, real: Int[Tensor, "b"]) -> Plan:
         """Positions t of the n blocks of q queries, and positions s of the k keys each block is given: none twice, -1 for none.

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from headway.core.errors import ConfigError
 from headway.layers.attention.attend import Attend
 from headway.layers.attention.cache import Cache
+from headway.layers.linear import Linear
 from headway.layers.masks import Causal, Mask
 from headway.layers.padding import require_right_padding
 from headway.layers.positions.relative import Relative
@@ -37,11 +38,11 @@ class TransformerXL(nn.Module):
             message = "`transformer_xl` reads from left to right in segments of at least 1"
             raise ConfigError(message, "give it `Causal()` as its mask.")
         self.heads, self.segment, self.memory = heads, segment, memory
-        self.query = nn.Linear(width, width)
-        self.kv = nn.Linear(width, 2 * width)  # K and V of all heads
+        self.query = Linear(width, width)
+        self.kv = Linear(width, 2 * width)  # K and V of all heads
         self.attend = Attend(Scaled(width // heads))
         self.position = Relative(width // heads, heads)
-        self.output = nn.Linear(width, width)
+        self.output = Linear(width, width)
 
     def _keys(self, x: Float[Tensor, "b t d"]) -> tuple[Tensor, ...]:
         return self.kv(x).unflatten(-1, (2, self.heads, -1)).unbind(2)  # each "b t h e"

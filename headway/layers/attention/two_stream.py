@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from headway.layers.attention.attend import Attend
 from headway.layers.attention.cache import Cache
+from headway.layers.linear import Linear
 from headway.layers.positions.relative import Relative
 from headway.layers.scores.scaled import Scaled
 
@@ -24,11 +25,11 @@ class TwoStream(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(width, width)
-        self.kv = nn.Linear(width, 2 * width)  # K and V of all heads
+        self.query = Linear(width, width)
+        self.kv = Linear(width, 2 * width)  # K and V of all heads
         self.attend = Attend(Scaled(width // heads))
         self.position = Relative(width // heads, heads)
-        self.output = nn.Linear(width, width)
+        self.output = Linear(width, width)
 
     def _ask(self, x: Float[Tensor, "b t d"]) -> Float[Tensor, "b h t e"]:
         return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)

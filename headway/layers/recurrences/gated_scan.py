@@ -1,6 +1,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from headway.layers.linear import Linear
 from headway.layers.padding import require_right_padding
 from headway.layers.recurrences.scan import linear_scan
 
@@ -18,7 +19,7 @@ class GatedScan(nn.Module):
     def __init__(self, inputs: int, width: int, products: int) -> None:
         super().__init__()
         self.width = width
-        self.input = nn.Linear(inputs, products * width)
+        self.input = Linear(inputs, products * width)
 
     def coefficients(self, x: Float[Tensor, "*b i"]) -> tuple[Float[Tensor, "*b d"], Float[Tensor, "*b d"]]:
         """a and b."""

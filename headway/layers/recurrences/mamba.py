@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from headway.layers.linear import Linear
 from headway.layers.padding import require_right_padding
 from headway.layers.precision import without_autocast
 
@@ -38,13 +39,13 @@ class Mamba(nn.Module):
         super().__init__()
         inner, rank = expand * width, -(-width // 16)
         self.sizes = [rank, states, states]
-        self.input = nn.Linear(inputs, 2 * inner, bias=False)
+        self.input = Linear(inputs, 2 * inner, bias=False)
         self.convolution = nn.Conv1d(inner, inner, window, groups=inner)
-        self.select = nn.Linear(inner, sum(self.sizes), bias=False)  # W_r, W_B and W_C
-        self.dt = nn.Linear(rank, inner)
+        self.select = Linear(inner, sum(self.sizes), bias=False)  # W_r, W_B and W_C
+        self.dt = Linear(rank, inner)
         self.A = nn.Parameter(torch.arange(1, states + 1).to(self.dt.weight.dtype).log().repeat(inner, 1))  # log(-A)
         self.D = nn.Parameter(torch.ones(inner))
-        self.output = nn.Linear(inner, width, bias=False)
+        self.output = Linear(inner, width, bias=False)
         nn.init.uniform_(self.dt.weight, -(rank**-0.5), rank**-0.5)
         dt = (math.log(1e-3) + torch.rand(inner) * math.log(100.0)).exp()  # log-uniform between 0.001 and 0.1
         self.dt.bias.data = dt + (-(-dt).expm1()).log()  # the inverse of softplus

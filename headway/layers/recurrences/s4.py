@@ -6,6 +6,7 @@ from jaxtyping import Bool, Complex, Float
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
+from headway.layers.linear import Linear
 from headway.layers.padding import require_right_padding
 from headway.layers.precision import widened, without_autocast
 
@@ -38,14 +39,14 @@ class S4(nn.Module):
                 f"`states` is {states}, expected an even number", "states come in conjugate pairs: write `states=64`."
             )
         n = states // 2
-        self.input = nn.Linear(inputs, width)
+        self.input = Linear(inputs, width)
         self.dt = nn.Parameter(math.log(dt_min) + torch.rand(width, 1) * math.log(dt_max / dt_min))  # its logarithm
         # the logarithm of -Re A: the system stays stable
         self.decay = nn.Parameter(torch.full((width, n), math.log(0.5)))
         self.omega = nn.Parameter(math.pi * torch.arange(n).to(self.dt.dtype).repeat(width, 1))
         self.C = nn.Parameter(torch.randn(width, n, 2) * math.sqrt(0.5))
         self.D = nn.Parameter(torch.randn(width))
-        self.output = nn.Linear(width, 2 * width)
+        self.output = Linear(width, 2 * width)
 
     def poles(self) -> tuple[Complex[Tensor, "d n"], Complex[Tensor, "d n"]]:
         """log lambda = dt A, and what is read of a written one, 2 C (lambda - 1) / A."""

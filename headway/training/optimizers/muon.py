@@ -2,7 +2,7 @@
 
     M <- mu M + G        O = U V^T  where  mu M + G = U S V^T        W <- W - rate (c O + decay W)
 
-U V^T comes from four Newton-Schulz iterations X <- a X + (b A + c A^2) X, A = X X^T, which push all singular values towards 1. They
+U V^T comes from four Newton-Schulz iterations X <- P X, P = a I + b A + c A^2, A = X X^T, which push all singular values towards 1. They
 need singular values of at most 1 to begin with, and each makes small ones 3.4 times as large; so X is divided by the Schatten norm
 (sum s_i^8)^(1/8) = |A^2|^(1/4), which is closer to the largest one than Frobenius' (sum s_i^2)^(1/2) and costs nothing, as A^2 is
 computed anyway: four iterations reach what five did. In float32: the bfloat16 of torch's own Muon is only emulated by a CPU.
@@ -24,39 +24,61 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headway.core.side_by_side import side_by_side
+from headway.layers.products import product, uses_onednn
+
+Times = Callable[[Tensor, Tensor], Tensor]  # a product of matrices, or of each pair of two batches
+
 A, B, C = 3.4445, -4.7750, 2.0315
 ITERATIONS = 4
 
 
-def orthogonalised(x: Float[Tensor, "k r c"]) -> Float[Tensor, "k r c"]:
-    """About U V^T for each matrix of a batch (singular values between 0.68 and 1.21, which is all that is needed)."""
+def orthogonalised(x: Float[Tensor, "*k r c"]) -> Float[Tensor, "*k r c"]:
+    """About U V^T for a matrix, or each of a batch (singular values between 0.68 and 1.21, which is all that is needed)."""
+    times = product if x.ndim == 2 else torch.bmm
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)  # so that eighth powers are within float32
-    a = x @ x.mT
-    squared = a @ a
+    a = times(x, x.mT)
+    squared = times(a, a)
     # The scale is largest where all singular values are equal. That of a matrix of zeros would be infinite.
     equal = x.shape[-2] ** 0.375
     s = (squared.norm(dim=(-2, -1), keepdim=True) ** -0.25).clamp(max=equal)
-    x, p = x * s, (B * s**2) * a + (C * s**4) * squared
+    x, a, p = x * s, a * s**2, plus_identity((B * s**2) * a + (C * s**4) * squared, A)
     if x.shape[-1] >= 2 * x.shape[-2]:
-        return _through_gram(a * s**2, p) @ x
+        return times(_through_gram(a, p, times), x)
     for left in reversed(range(ITERATIONS)):
-        x = torch.baddbmm(x, p, x, beta=A)
+        x = times(p, x)
         if left:
-            a = x @ x.mT
-            p = torch.baddbmm(a, a, a, beta=B, alpha=C)
+            p = polynomial(times(x, x.mT), times)
     return x
 
 
-def _through_gram(a: Float[Tensor, "k r r"], p: Float[Tensor, "k r r"]) -> Float[Tensor, "k r r"]:
-    """Q with Q X = U V^T, from A = X X^T and its P = b A + c A^2: Q <- (a + P) Q, A <- (a + P) A (a + P), all of r rows only."""
-    q = torch.eye(a.shape[-1], dtype=a.dtype, device=a.device).expand_as(a)
-    for left in reversed(range(ITERATIONS)):
-        q = torch.baddbmm(q, p, q, beta=A)
-        if left:
-            half = torch.baddbmm(a, p, a, beta=A)
-            a = torch.baddbmm(half, half, p, beta=A)
-            p = torch.baddbmm(a, a, a, beta=B, alpha=C)
+def polynomial(a: Float[Tensor, "*k r r"], times: Times) -> Float[Tensor, "*k r r"]:
+    """P = a I + b A + c A^2 = a I + A (b I + c A)"""
+    return plus_identity(times(a, plus_identity(C * a, B)), A)
+
+
+def plus_identity(x: Float[Tensor, "*k r r"], share: float) -> Float[Tensor, "*k r r"]:
+    """x + share I, in place."""
+    x.diagonal(dim1=-2, dim2=-1).add_(share)
+    return x
+
+
+def _through_gram(a: Float[Tensor, "*k r r"], p: Float[Tensor, "*k r r"], times: Times) -> Float[Tensor, "*k r r"]:
+    """Q with Q X = U V^T, from A = X X^T and its P: Q <- P Q, A <- P A P, all of r rows only."""
+    q = p
+    for _ in range(ITERATIONS - 1):
+        a = times(times(p, a), p)
+        p = polynomial(a, times)
+        q = times(p, q)
     return q
+
+
+def all_orthogonalised(batches: list[Float[Tensor, "k r c"]]) -> list[Float[Tensor, "k r c"]]:
+    """`orthogonalised` for batches of equal matrices: all in one batch, or, where oneDNN multiplies, each on one core."""
+    sizes, together = [len(batch) for batch in batches], torch.cat(batches)
+    if uses_onednn(together[0], together.shape[1]):
+        return list(torch.stack(side_by_side(torch.no_grad()(orthogonalised), together.unbind())).split(sizes))
+    return list(orthogonalised(together).split(sizes))
 
 
 def to_blocks(x: Float[Tensor, "r c"]) -> Float[Tensor, "k n m"]:
@@ -118,8 +140,7 @@ class Muon(torch.optim.Optimizer):
                 blocks = to_blocks(whole(update).flatten(1))
                 by_shape[(blocks.shape[1], blocks.shape[2])].append((p, blocks))
             for members in by_shape.values():
-                done = orthogonalised(torch.cat([blocks for _, blocks in members])).split([len(b) for _, b in members])
-                for (p, blocks), o in zip(members, done, strict=True):
+                for (p, blocks), o in zip(members, all_orthogonalised([blocks for _, blocks in members]), strict=True):
                     p.mul_(1 - group["lr"] * group["weight_decay"])
                     p.add_(
                         rows_of(p, from_blocks(o, len(p), math.prod(p.shape[1:])).view(p.shape)),

@@ -1,14 +1,12 @@
-"""Batches decoded in parallel, one core each.
+"""Independent pieces of work in parallel, one core each.
 
-A decoding step multiplies matrices of a few dozen rows: too few for two cores to share, but enough for each core to
-decode a batch of its own. torch releases Python's lock inside every operation, so threads are enough.
+A step of decoding multiplies matrices of a few dozen rows, and Muon matrices of a few hundred: too few for two cores to share, but
+enough for each core to have work of its own. torch releases Python's lock inside every operation, so threads are enough.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
-
-import torch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -16,10 +14,12 @@ Result = TypeVar("Result")
 
 def side_by_side(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """`work` for every item, as many at a time as torch may use threads."""
-    threads = min(torch.get_num_threads(), len(items))
+    import torch
+
+    before = torch.get_num_threads()
+    threads = min(before, len(items))
     if threads < 2:
         return [work(item) for item in items]
-    before = torch.get_num_threads()
 
     def alone() -> None:
         torch.set_num_threads(1)  # for this worker, and for threads that start later: hence the `finally` below
