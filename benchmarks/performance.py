@@ -5,11 +5,15 @@
 It runs the benchmarks of this folder one after the other (about half an hour; nothing else should run), each of which measures both
 sides in turns and appends its ratios. Packages of peers are listed in peers.txt. `--only pictures graphs` measures some of them again and
 keeps the other rows as they were.
+
+    ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 CT2_FORCE_CPU_ISA=AVX2 .venv-peers/bin/python benchmarks/performance.py --out build
+
+asks torch, oneDNN and CTranslate2 for what a processor without AVX-512 has (MKL does so anyway where the processor is not Intel's).
 """
 
 import argparse
 import json
-import platform
+import os
 import subprocess
 import sys
 import time
@@ -19,18 +23,14 @@ from rows import Row, read_rows
 
 HERE = Path(__file__).parent
 PROFILED = ("translation_speed", "language_speed")  # they also say where the time of a step goes
-SCRIPTS = ("translation_speed", "start_up", "language_speed", "pictures", "graphs", "scan", "intrinsic_dimension")
+SCRIPTS = ("translation_speed", "start_up", "language_speed", "busy", "pictures", "graphs", "scan", "intrinsic_dimension")
 
 
 def processor() -> str:
-    """Its widest vectors decide more than its name."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return platform.processor()
-    flags = text.partition("flags")[2].partition("\n")[0].split()
-    vectors = next((name for name in ("avx512f", "avx2") if name in flags), "no AVX2").upper().removesuffix("F")
-    return f"{text.count('processor')} cores, {vectors}"
+    """Its widest vectors decide more than its name: those that torch uses (`ATEN_CPU_CAPABILITY=avx2` asks it for fewer)."""
+    import torch
+
+    return f"{len(os.sched_getaffinity(0))} cores, {torch.backends.cpu.get_cpu_capability()}"
 
 
 def measure(name: str, folder: Path) -> dict[str, object]:

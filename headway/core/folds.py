@@ -63,6 +63,8 @@ def take_fold(
 ) -> tuple[list[int], list[int]]:
     """The rows to learn from, and those of the fold. Rows that are not given, such as a test part, are in neither.
 
+    A class of one example stays in training, whichever fold it is dealt to: it could not be learned from.
+
     rows           that are split
     keys, strata   of all rows
     """
@@ -71,7 +73,14 @@ def take_fold(
     rows = sorted(rows)
     numbers = fold_numbers([keys[r] for r in rows], [strata[r] for r in rows], split.folds, split.seed)
     chosen = [row for row, number in zip(rows, numbers, strict=True) if number == split.fold]
-    return [row for row, number in zip(rows, numbers, strict=True) if number != split.fold], chosen
+    learned = {strata[row] for row, number in zip(rows, numbers, strict=True) if number != split.fold}
+    alone = {keys[row] for row in chosen if strata[row] not in learned}
+    chosen = [row for row in chosen if keys[row] not in alone]
+    if not chosen:
+        message = f"fold {split.fold} of {split.folds} has only classes that training would not have"
+        raise DataError(message, "choose fewer `--folds`, or bring more examples of each class.")
+    taken = set(chosen)
+    return [row for row in rows if row not in taken], chosen
 
 
 def take_block(rows: int, split: Split) -> tuple[int, int]:

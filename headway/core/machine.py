@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from headway.core.errors import UsageError
+from headway.core.errors import ConfigError
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
 FLOAT32 = 4  # bytes
@@ -47,10 +47,14 @@ def cores() -> int:
 
 @cache
 def mkl_ignores_avx512(root: Path = ROOT) -> bool:
-    """Whether this processor has AVX-512 and is not made by Intel: then MKL, which is, uses AVX2 only."""
+    """Whether this processor has AVX-512 and is not made by Intel: then MKL, which is, uses AVX2 only.
+
+    Not if torch was told to do without it, as the benchmarks do to find out about other processors (`ATEN_CPU_CAPABILITY=avx2`).
+    """
     text = _read(root / "proc/cpuinfo")
     values = {name.strip(): value.split() for name, _, value in (line.partition(":") for line in text.splitlines())}
-    return values.get("vendor_id", ["GenuineIntel"]) != ["GenuineIntel"] and "avx512f" in values.get("flags", [])
+    has = "avx512f" in values.get("flags", []) and os.environ.get("ATEN_CPU_CAPABILITY", "avx512") == "avx512"
+    return has and values.get("vendor_id", ["GenuineIntel"]) != ["GenuineIntel"]
 
 
 def shares_cores(root: Path = ROOT, samples: int = 3) -> bool:
@@ -88,14 +92,14 @@ def expected_memory(parameters: int, moments: int = 2) -> int:
 
 
 def require_memory(parameters: int) -> None:
-    """Raise a `UsageError` if a model of so many parameters cannot be trained in the memory that is available.
+    """Raise a `ConfigError` if a model of so many parameters cannot be trained in the memory that is available.
 
     To be called before the model is built: built under `torch.device("meta")`, a model has parameters to count and
     takes no memory.
     """
     needed, there = expected_memory(parameters), available_memory()
     if there is not None and needed > there:
-        raise UsageError(
+        raise ConfigError(
             f"training a model of {parameters:,} parameters takes at least {needed / 1e9:,.1f} GB of memory (weights, "
             f"average, gradients and moments), but {there / 1e9:,.1f} GB are available",
             "lower `--model.width` or `--model.depth`; if the vocabulary is large, `--vocabulary`.",

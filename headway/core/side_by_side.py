@@ -21,12 +21,18 @@ def side_by_side(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
     if threads < 2:
         return [work(item) for item in items]
 
+    grad, inference = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+
+    def in_this_mode(item: Item) -> Result:  # modes belong to threads, and inference mode decides about gradients first
+        with torch.inference_mode(inference), torch.set_grad_enabled(grad):
+            return work(item)
+
     def alone() -> None:
         torch.set_num_threads(1)  # for this worker, and for threads that start later: hence the `finally` below
         torch.set_flush_denormal(True)
 
     try:
         with ThreadPoolExecutor(threads, initializer=alone) as pool:
-            return list(pool.map(work, items))
+            return list(pool.map(in_this_mode, items))
     finally:
         torch.set_num_threads(before)

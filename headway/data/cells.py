@@ -5,7 +5,7 @@ turn a number into a thousand words. The others are reported (`doctor_columns.py
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-"))
+EMPTY = frozenset(("", "na", "n/a", "nan", "null", "?"))  # nothing, whatever the column holds
+MISSING = EMPTY | {"none", "-"}  # of a feature, or among numbers; a class may be called so
 LARGEST = 1e19  # of a number; the square of a larger one is infinite in float32
 MOST = 0.95  # of the filled cells decide what a column holds
 FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%Y-%m")  # of dates besides those of ISO 8601
@@ -41,18 +42,35 @@ class Column:
         return self.filled & np.isnan(self.values) & (self.kind in ("numbers", "dates"))
 
 
-def read_column(name: str, cells: Sequence[str]) -> Column:
-    """The column with its kind found from its cells."""
+def read_column(name: str, cells: Sequence[str], missing: Set[str] = MISSING) -> Column:
+    """The column with its kind found from its cells; `missing` are those that hold nothing, in lower case."""
     texts = tuple(cell.strip() for cell in cells)
-    filled = np.array([text.lower() not in MISSING for text in texts], dtype=bool)
+    filled = _filled(texts, missing)
     kinds: tuple[Kind, ...] = ("numbers", "dates")
     for kind, read in zip(kinds, (to_number, to_time), strict=True):
-        values = np.array([read(t) if f else math.nan for t, f in zip(texts, filled, strict=True)], dtype=np.float64)
+        values = _values(read, texts, filled)
         if filled.any() and np.isfinite(values[filled]).mean() >= MOST:
             return Column(name, kind, texts, values, filled)
     nothing = np.full(len(texts), math.nan)
     words = tuple(text if f else "" for text, f in zip(texts, filled, strict=True))
     return Column(name, "words" if filled.any() else "nothing", words, nothing, filled)
+
+
+def read_as_numbers(name: str, cells: Sequence[str]) -> Column:
+    """A column that is known to be one of numbers, cell by cell: in a small table one odd cell is more than 5 %."""
+    texts = tuple(cell.strip() for cell in cells)
+    filled = _filled(texts, MISSING)
+    return Column(name, "numbers", texts, _values(to_number, texts, filled), filled)
+
+
+def _filled(texts: Sequence[str], missing: Set[str]) -> Bool[np.ndarray, "n"]:
+    return np.array([text.lower() not in missing for text in texts], dtype=bool)
+
+
+def _values(
+    read: Callable[[str], float], texts: Sequence[str], filled: Bool[np.ndarray, "n"]
+) -> Float[np.ndarray, "n"]:
+    return np.array([read(t) if f else math.nan for t, f in zip(texts, filled, strict=True)], dtype=np.float64)
 
 
 def kinds_of(columns: Mapping[str, Sequence[str]]) -> dict[str, Kind]:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from headway.core.errors import DataError
-from headway.data.cells import Column, read_column
+from headway.data.cells import EMPTY, Column, read_as_numbers, read_column
 from headway.data.doctor_labels import describe_classes, examine_balance
 from headway.data.findings import Examination, Finding, Report
 from headway.data.messages import count_noun, display_name, excerpt, list_names
@@ -51,10 +51,10 @@ def examine_columns(
     chosen     the features that a person asked for; None: all other columns that can be learned from
     held_out   cells of the features in rows that the model is to be judged by: nothing is learned from them
     """
-    wanted = read_column(target, table.column(target))
     names = [name for name in (chosen if chosen is not None else table.columns) if name != target]
     columns = {name: read_column(name, table.column(name)) for name in names}
-    refuse_dates(table.origin, target, wanted, columns)
+    refuse_dates(table.origin, read_column(target, table.column(target)), columns)
+    wanted = read_target(target, table.column(target), kind)
     kind = kind or kind_of_target(wanted)
     seen = Examination(
         table.lines, "row", lambda i: ", ".join(f"{n}={excerpt(c.cells[i], 20)}" for n, c in columns.items())[:80]
@@ -98,13 +98,21 @@ def examine_given(table: Table, target: str, features: Sequence[str], kind: Targ
     """
     used = Table({name: table.columns[name] for name in (*features, target)}, table.lines, table.origin, table.problems)
     seen = Examination(table.lines, "row", lambda i: f"{target}={excerpt(used.columns[target][i], 40)}")
-    examine_rows(seen, used, read_column(target, used.column(target)), kind)
+    examine_rows(seen, used, read_target(target, used.column(target), kind), kind)
     kept = np.flatnonzero(seen.alive).tolist()
     if not kept:
         reasons = "; ".join(finding.message for finding in seen.finish())
         raise DataError(f"nothing is left of {display_name(table.origin)}: {reasons}", "every row needs a target.")
     total = len(table) + len(table.problems)
     return used.select(kept), Report(table.origin, total, len(kept), seen.finish(), {"rows": len(kept)}, "row")
+
+
+def read_target(name: str, cells: Sequence[str], kind: TargetKind | None) -> Column:
+    """The target as the kind it is known to be (None: not yet). Among words `-` and `none` are classes; among numbers they are gaps."""
+    if kind == "numbers":
+        return read_as_numbers(name, cells)
+    found = read_column(name, cells)
+    return found if found.kind == "numbers" else read_column(name, cells, EMPTY)
 
 
 def examine_rows(seen: Examination, table: Table, wanted: Column, kind: TargetKind) -> None:
@@ -123,7 +131,7 @@ def kind_of_target(target: Column) -> TargetKind:
     return "classes" if len(values) <= FEW_VALUES and (values == np.round(values)).all() else "numbers"
 
 
-def refuse_dates(origin: str, target: str, wanted: Column, columns: dict[str, Column]) -> None:
+def refuse_dates(origin: str, wanted: Column, columns: dict[str, Column]) -> None:
     dates = [name for name, column in columns.items() if column.kind == "dates"]
     others = [name for name in columns if name not in dates]
     if dates:
@@ -133,7 +141,9 @@ def refuse_dates(origin: str, target: str, wanted: Column, columns: dict[str, Co
             f"{display_name(origin)} holds dates in {list_names(dates)}, which a table model cannot read", hint
         )
     if wanted.kind == "dates":
-        raise DataError(f"the target `{target}` holds dates", "predict a number, such as the days between two dates.")
+        raise DataError(
+            f"the target `{wanted.name}` holds dates", "predict a number, such as the days between two dates."
+        )
 
 
 def usable(seen: Examination, column: Column, kept: np.ndarray, asked: bool) -> bool:

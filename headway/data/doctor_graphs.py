@@ -1,7 +1,7 @@
 """The doctor of graphs: do edges lead to nodes that exist, and are there classes to learn?
 
-Dropped, reported:  edges that name an unknown node; edges between two graphs; loops (a model sees each node itself anyway); edges that
-                    were there before.
+Dropped, reported:  rows that cannot be read; nodes of a graph that is not in the table of graphs; edges that name an unknown node; edges
+                    between two graphs; loops (a model sees each node itself anyway); edges that were there before.
 Kept, reported:     nodes without an edge; nodes or graphs without a class, which are to be predicted; columns that are not read.
 An error:           no edge is left; one class only.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from headway.core.errors import DataError, nearest
 from headway.data.doctor_labels import describe_classes, examine_balance
@@ -19,6 +19,7 @@ from headway.data.findings import Examination, Report
 from headway.data.graphs import LabelledGraphs
 from headway.data.messages import count_noun, display_name, excerpt, list_names
 from headway.data.node_features import readable
+from headway.data.rows import Problem
 from headway.data.table import Table
 
 FEW = 50  # nodes or graphs with a class, with which a model learns little
@@ -38,6 +39,7 @@ class Edge:
 
 def examine_edges(
     listed: Sequence[Edge],
+    problems: Sequence[Problem],
     index: Mapping[tuple[str, str], int],
     keys: Sequence[tuple[str, str]],
     path: str,
@@ -45,10 +47,12 @@ def examine_edges(
 ) -> tuple[Int[np.ndarray, "2 e"], Report]:
     """The edges between known nodes, and what was found.
 
-    index   the number of each node
-    keys    the nodes in the order of these numbers
+    problems   rows that could not be read
+    index      the number of each node
+    keys       the nodes in the order of these numbers
     """
     seen = Examination([edge.line for edge in listed], "edge", lambda i: listed[i].describe())
+    seen.report_unreadable(problems)
     unknown = np.array([edge.source not in index or edge.target not in index for edge in listed], dtype=bool)
     if unknown.all():
         first = listed[0]
@@ -80,7 +84,21 @@ def examine_edges(
     kind = "directed" if directed else "undirected"
     summary = (f"{count_noun(len(keys), 'node')}, {count_noun(len(kept), f'{kind} edge')}", spread)
     statistics = {"nodes": len(keys), "edges": len(kept), "directed": directed, "isolated": len(alone)}
-    return ends, Report(path, len(listed), len(kept), seen.finish(), statistics, "edge", summary)
+    total = len(listed) + len(problems)
+    return ends, Report(path, total, len(kept), seen.finish(), statistics, "edge", summary)
+
+
+def examine_unlabelled(table: Table, unit: str, names: Sequence[str], outside: Bool[np.ndarray, "n"]) -> Report:
+    """What is dropped of a table whose rows have no class.
+
+    unit, names   what a row is, and what each is called
+    outside       which of them are nodes of an unknown graph
+    """
+    seen = Examination(table.lines, unit, lambda i: excerpt(names[i], 30))
+    seen.report_unreadable(table.problems)
+    seen.drop("no-graph", outside, "of a graph that is not in the table of graphs")
+    total, kept = len(table) + len(table.problems), int(seen.alive.sum())
+    return Report(table.origin, total, kept, seen.finish(), {f"{unit}s": kept}, unit)
 
 
 def examine_labelled(

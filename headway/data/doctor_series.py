@@ -1,7 +1,8 @@
 """The doctor of series: is there an order of time, is it complete, and are the values numbers?
 
 Dropped, reported:  rows without a time, rows whose time was seen before, rows before the first value of each channel.
-Changed, reported:  rows that are not in the order of time are sorted; a gap in the values is filled by the last one before it.
+Changed, reported:  rows that are not in the order of time are sorted; a gap in the values is filled by the last one before it,
+                    and one in the target is never taken for the truth.
 Kept, reported:     gaps in time, since lags count rows; constant channels; a test part whose level differs from training.
 An error:           more rows with the same time than a slip explains (several series in one table); too few rows.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from headway.core.errors import DataError
 from headway.data.cells import Column, read_column
@@ -26,10 +27,14 @@ APART = 1.0  # standard deviations between the means of training and test
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """The rows that can be used, in the order of time, and the values of the channels there."""
+    """The rows that can be used, in the order of time, and the values of the channels there.
+
+    given   where the first channel had a value; elsewhere it was filled
+    """
 
     rows: list[int]
     values: Float[np.ndarray, "t c"]
+    given: Bool[np.ndarray, "t"]
 
 
 def find_time(table: Table, asked: str | None, taken: Sequence[str]) -> str | None:
@@ -55,14 +60,14 @@ def examine_order(seen: Examination, table: Table, time: str | None, channels: S
         order = examine_times(seen, moments, table.origin)
     columns = [read_numbers(table, name, target) for name in channels]
     for column in columns:
-        examine_channel(seen, column, order)
+        examine_channel(seen, column, order, target)
     values = np.stack([column.values[order] for column in columns], 1)
     known = np.isfinite(values).cumsum(0).all(1)  # from here on every channel has had a value
     if (~known).any():
         early = np.zeros(len(table), dtype=bool)
         early[order[~known]] = True
         seen.drop("before-first", early, "before the first value of each channel")
-    return Ordered(order[known].tolist(), fill_forward(values)[known])
+    return Ordered(order[known].tolist(), fill_forward(values)[known], np.isfinite(values[known, 0]))
 
 
 def read_numbers(table: Table, name: str, target: str) -> Column:
@@ -111,10 +116,11 @@ def examine_times(seen: Examination, moments: Column, origin: str) -> np.ndarray
     return order
 
 
-def examine_channel(seen: Examination, column: Column, order: np.ndarray) -> None:
+def examine_channel(seen: Examination, column: Column, order: np.ndarray, target: str) -> None:
     gaps = [int(i) for i in order if np.isnan(column.values[i])]
     examples = [f"{column.name}={excerpt(column.cells[i], 40)}" for i in gaps[:3]]
     message = f"{count_noun(len(gaps), 'gap')} in `{column.name}`: filled by the last value before"
+    message += ", and never taken for the truth" if column.name == target else ""
     seen.report("gap", gaps, "warning", message, examples=examples)
     values = column.values[order]
     if np.isfinite(values).any() and np.nanmax(values) == np.nanmin(values):

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from headway.data.cells import Column, read_column
+from headway.data.cells import Column, read_as_numbers, read_column
 from headway.data.messages import count_noun, list_names
 from headway.data.table import Table
 
@@ -35,7 +35,7 @@ class NumberColumn:
     @classmethod
     def of(cls, column: Column) -> "NumberColumn":
         values = column.values[np.isfinite(column.values)]
-        deviation = float(values.std()) or 1.0
+        deviation = float(values.std() * (np.ptp(values) > 0)) or 1.0  # rounded, that of equal numbers is not 0
         middle, low, high = float(np.median(values)), float(values.min()), float(values.max())
         return cls(column.name, float(values.mean()), deviation, middle, low, high, len(values) < len(column.values))
 
@@ -115,8 +115,7 @@ class Features:
         return sum(column.width for column in self.every)
 
     def encode(self, table: Table) -> Float[np.ndarray, "n f"]:
-        read = {name: read_column(name, table.column(name)) for name in self.names}
-        parts = [column.encode(_numbers(read[column.name])) for column in self.numbers]
+        parts = [c.encode(read_as_numbers(c.name, table.column(c.name)).values) for c in self.numbers]
         parts += [column.encode(read_words(table.column(column.name))) for column in self.words]
         return np.concatenate([np.empty((len(table), 0)), *parts], 1).astype(np.float32)
 
@@ -124,12 +123,16 @@ class Features:
         """What training has not seen of these columns."""
         found = []
         for column in self.numbers:
-            values = _numbers(read_column(column.name, table.column(column.name)))
-            gaps = int(np.isnan(values).sum())
+            read = read_as_numbers(column.name, table.column(column.name))
+            values, gaps, odd = read.values, int((~read.filled).sum()), np.flatnonzero(read.odd)
             if gaps and not column.gaps:
                 found.append(
                     f"`{column.name}` has {count_noun(gaps, 'gap')}, which training had not: filled by the median"
                 )
+            if len(odd):
+                some = list_names(list(dict.fromkeys(read.cells[i] for i in odd))[:5])
+                what = f"{count_noun(len(odd), 'cell')} that {'is' if len(odd) == 1 else 'are'} no number"
+                found.append(f"`{column.name}` has {what} ({some}): taken for a gap")
             beyond = int(((values < column.low) | (values > column.high)).sum())
             if beyond:
                 span = f"{column.low:g} to {column.high:g}"
@@ -146,8 +149,3 @@ def read_words(cells: Sequence[str]) -> tuple[str, ...]:
     """The words of a column, whatever it holds otherwise; what is missing is the empty word."""
     column = read_column("", cells)
     return tuple(text if filled else "" for text, filled in zip(column.cells, column.filled, strict=True))
-
-
-def _numbers(column: Column) -> Float[np.ndarray, "n"]:
-    """The numbers of a column; dates and words among them count as gaps."""
-    return column.values if column.kind == "numbers" else np.full(len(column.cells), np.nan)

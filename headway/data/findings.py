@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.data.messages import count_noun
+from headway.core.errors import DataError
+from headway.data.messages import count_noun, display_name
 from headway.data.rows import Problem
 
 SEVERITIES = ("error", "warning", "note")
@@ -129,3 +130,20 @@ class Examination:
 
     def finish(self) -> tuple[Finding, ...]:
         return tuple(sorted(self.findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def drop_held_out(report: Report, names: Sequence[str], hidden: npt.NDArray[np.bool_], unit: str, lost: int) -> Report:
+    """The report of a training part without the items that are also held out: nothing is learned from those.
+
+    names    of the items
+    hidden   which of them are also held out
+    unit     what an item is
+    lost     what they are in the unit of the report
+    """
+    if hidden.all():
+        hint = f"learn from other {unit}s than those that you test with."
+        raise DataError(f"nothing is left of {display_name(report.origin)}: every {unit} is also held out", hint)
+    seen = Examination(range(1, len(names) + 1), unit, lambda i: names[i], unit)
+    seen.drop("held-out", hidden, f"also among the held-out {unit}s")
+    seen.findings += report.findings
+    return dataclasses.replace(report, kept=report.kept - lost, findings=seen.finish())

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.core.errors import DataError, raise_all
-from headway.data.doctor_graphs import Edge, examine_edges, examine_labelled
+from headway.data.doctor_graphs import Edge, examine_edges, examine_labelled, examine_unlabelled
 from headway.data.findings import Report
 from headway.data.graphs import LabelledGraphs, tidy, undirected
 from headway.data.messages import display_name, excerpt, list_names
+from headway.data.rows import Problem
 from headway.data.set_tables import choose_column
 from headway.data.table import Table, glance, read_table
 
@@ -67,7 +68,7 @@ def read_graphs(
     order = np.array(sorted(inside, key=lambda i: number[graph_cells[i]]), dtype=np.int64)
     index = {keys[i]: place for place, i in enumerate(order.tolist())}
     listed = read_edges(files.edges, many, index)
-    edges, report = examine_edges(listed, index, [keys[i] for i in order], files.edges, files.directed)
+    edges, report = examine_edges(*listed, index, [keys[i] for i in order], files.edges, files.directed)
     wanted = list(columns) if columns is not None else [c for c in nodes.columns if c not in used]
     cells = {c: nodes.column(c) for c in wanted}
     graphs = LabelledGraphs(
@@ -81,8 +82,12 @@ def read_graphs(
         files.nodes,
     )
     names = nodes.column(name) if of_nodes else titles
-    found = (examine_labelled(labelled, names, labels, graphs, columns is None),) if with_labels else ()
-    return graphs, (*found, report)
+    found = [examine_labelled(labelled, names, labels, graphs, columns is None)] if with_labels else []
+    outside = np.array([title not in number for title in graph_cells], dtype=bool)
+    others = [examine_unlabelled(nodes, "node", nodes.column(name), outside)] if not (of_nodes and with_labels) else []
+    if not of_nodes and not with_labels:
+        others.append(examine_unlabelled(labelled, "graph", titles, np.zeros(len(titles), dtype=bool)))
+    return graphs, (*found, *(other for other in others if other.findings), report)
 
 
 def node_column(nodes: Table) -> str:
@@ -129,8 +134,8 @@ def require_nodes(titles: Sequence[str], cells: Sequence[str], files: Files) -> 
         raise DataError(words, "every graph needs at least one node; is the column `graph` the same in both files?")
 
 
-def read_edges(path: str, many: bool, index: dict[Key, int]) -> list[Edge]:
-    """The two ends of each edge, with the line it stands in."""
+def read_edges(path: str, many: bool, index: dict[Key, int]) -> tuple[list[Edge], tuple[Problem, ...]]:
+    """The two ends of each edge, with the line it stands in, and the rows that cannot be read."""
     table = read_table(path, [])
     names = list(table.columns)
     if len(names) < 2:
@@ -152,7 +157,8 @@ def read_edges(path: str, many: bool, index: dict[Key, int]) -> list[Edge]:
     rows = list(zip(table.lines, table.column(first), table.column(second), within or ("",) * len(table), strict=True))
     if pair is None and {first, second} <= {name for _, name in index}:
         rows.insert(0, (1, first, second, ""))  # the first row is an edge, not a header
-    return [Edge(line, (graph or home.get(a, ""), a), (graph or home.get(b, ""), b)) for line, a, b, graph in rows]
+    edges = [Edge(line, (graph or home.get(a, ""), a), (graph or home.get(b, ""), b)) for line, a, b, graph in rows]
+    return edges, table.problems
 
 
 def recognise_files(paths: Sequence[str]) -> Files | None:

@@ -1,7 +1,8 @@
 """Pictures from a folder with one folder per class: PNG and JPEG.
 
 All are brought to one size, the most frequent one or `side` x `side`; others are resized and reported. They stay grey if all of them are
-grey, otherwise all become colour. Headers are read first, so that memory holds the final array and one picture.
+grey, otherwise all become colour; what is transparent becomes white. Headers are read first, so that memory holds the final array and
+one picture.
 """
 
 from collections import Counter
@@ -95,6 +96,9 @@ def read_picture(path: Path, size: tuple[int, int], mode: str) -> np.ndarray:
         upright = ImageOps.exif_transpose(picture)
         if upright.mode in ("I;16", "I"):  # 16 bits per pixel
             upright = Image.fromarray((np.asarray(upright).astype(np.int64) >> 8).astype(np.uint8))
+        if upright.has_transparency_data:  # what is transparent has some colour, often black
+            white = Image.new("RGBA", upright.size, "white")
+            upright = Image.alpha_composite(white, upright.convert("RGBA"))
         whole = upright.convert(mode)
         if whole.size != size:
             whole = whole.resize(size, Image.Resampling.BILINEAR)

@@ -34,6 +34,11 @@ class Frame:
     def channels(self) -> int:
         return len(self.mean)
 
+    @property
+    def side(self) -> int | None:
+        """Width and height if they are the same: files can be read in this size at once."""
+        return self.width if self.width == self.height else None
+
     @classmethod
     def of(cls, images: UInt8[np.ndarray, "n y x c"]) -> "Frame":
         """Measured on these pictures. Bytes are counted, 256 numbers per channel, so that no copy in floats is made."""

@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headway.core.errors import DataError, raise_all
-from headway.data.findings import Examination, Report
+from headway.data.findings import Examination, Report, unread
 from headway.data.messages import count_noun, display_name
+from headway.data.rows import Problem
 from headway.data.table import Table, read_table
 
 LEAST_SETS = 200  # with fewer a model learns them by heart
@@ -45,6 +46,7 @@ class PointSets:
     orders: tuple[Int[np.ndarray, "_"], ...]  # which points, numbered from 0, one after the other
     names: tuple[str, ...]
     origin: str
+    problems: tuple[Problem, ...] = ()  # lines of the table that could not be read
 
     def __len__(self) -> int:
         return len(self.points)
@@ -61,6 +63,18 @@ class PointSets:
     def select(self, rows: Sequence[int]) -> "PointSets":
         points, orders = tuple(self.points[row] for row in rows), tuple(self.orders[row] for row in rows)
         return PointSets(points, orders, tuple(self.names[row] for row in rows), self.origin)
+
+    @cached_property
+    def keys(self) -> list[bytes]:
+        """The same for two sets of the same points, in whatever order."""
+        return [b"".join(sorted(point.tobytes() for point in points)) for points in self.points]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What could not be read, for whoever is shown what came of the rest."""
+        lines = ", ".join(str(problem.line) for problem in self.problems[:3]) + " ..." * (len(self.problems) > 3)
+        rest = f"(line {lines}): the points that are left are numbered 1, 2, 3 ..."
+        return tuple(f"{words} {rest}" for words in unread(self.problems, "line"))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -84,7 +98,7 @@ def read_sets(path: str, columns: Columns) -> PointSets:
     hint = "each set numbers the points to be chosen 1, 2, 3 ... and leaves the cells of the others empty."
     raise_all(problems, DataError, f"{display_name(path)} cannot be used", hint)
     points = tuple(np.stack([axis[some] for axis in axes], 1) for some in rows.values())
-    return PointSets(points, tuple(orders), tuple(rows), path)
+    return PointSets(points, tuple(orders), tuple(rows), path, table.problems)
 
 
 def numbers(table: Table, name: str, problems: list[str]) -> Float[np.ndarray, "n"]:
@@ -119,6 +133,9 @@ def read_order(
 def examine_sets(sets: PointSets) -> Report:
     """What is odd about them: copies of a point in a set, sets of one point, few sets."""
     seen = Examination([i + 1 for i in range(len(sets))], "set", lambda i: sets.names[i], "set")
+    rows = Examination((), "row", str)  # what cannot be read stands in a line, not in a set
+    rows.report_unreadable(sets.problems)
+    seen.findings += rows.findings
     copies = [i for i, points in enumerate(sets.points) if len(np.unique(points, axis=0)) < len(points)]
     message = f"{count_noun(len(copies), 'set')} with the same point twice: which of them is meant cannot be learned"
     seen.report("copies", copies, "warning", message)

@@ -93,21 +93,24 @@ def jsonl_rows(file: InputFile) -> Iterator[tuple[int, dict[str, object]] | Prob
 
 
 def jsonl_cells(file: InputFile) -> list[Cells | Problem]:
-    """The keys of the first object as a header (line 0), then the values of every object as cells."""
-    names: list[str] = []
-    rows: list[Cells | Problem] = []
+    """The keys of all objects as a header (line 0), then their values as cells.
+
+    Every object needs the keys of the first; a key that comes later is empty where it is not given.
+    """
+    needed: list[str] = []
+    names: dict[str, None] = {}
+    read: list[tuple[int, dict[str, object]] | Problem] = []
     for row in jsonl_rows(file):
-        if isinstance(row, Problem):
-            rows.append(row)
-            continue
-        number, value = row
-        if not names:
-            names = list(value)
-            rows.insert(0, (0, names))
-        missing = [name for name in names if name not in value]
-        keys = f"has no key {list_names(missing)}; its keys are {list_names(value)}"
-        rows.append(Problem(number, keys) if missing else (number, [cell_text(value[name]) for name in names]))
-    return rows
+        if not isinstance(row, Problem):
+            needed = needed or list(row[1])
+            missing = [name for name in needed if name not in row[1]]
+            if missing:
+                row = Problem(row[0], f"has no key {list_names(missing)}; its keys are {list_names(row[1])}")
+            else:
+                names |= dict.fromkeys(row[1])
+        read.append(row)
+    rows = [r if isinstance(r, Problem) else (r[0], [cell_text(r[1].get(name)) for name in names]) for r in read]
+    return [(0, list(names)), *rows] if names else rows
 
 
 def parquet_rows(file: InputFile) -> list[Cells | Problem]:
@@ -130,10 +133,15 @@ def parquet_rows(file: InputFile) -> list[Cells | Problem]:
 
 
 def cell_text(value: object) -> str:
-    """A value as it would stand in a TSV cell: text as it is, nothing for null, everything else as in JSON."""
+    """A value as it would stand in a TSV cell: text as it is, nothing for null, numbers, lists and objects as in JSON.
+
+    What JSON has no form of is written as Python does: dates, times and decimals of Parquet.
+    """
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
 def raise_unreadable(bad: Sequence[Problem], good: int, origin: str, hint: str, unit: str = "line") -> None:

@@ -23,6 +23,7 @@ class Series:
     times        as the table writes them
     categories   of each row, one column after the other
     test         which rows are held out for the test
+    given        where the first channel had a value; elsewhere it was filled
     """
 
     names: tuple[str, ...]
@@ -30,9 +31,15 @@ class Series:
     times: tuple[str, ...]
     categories: dict[str, tuple[str, ...]]
     test: Bool[np.ndarray, "t"]
+    given: Bool[np.ndarray, "t"]
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def windows(self, lags: int, horizon: int) -> "Windows":
+        """Every window whose predicted values were all given: what was filled in is no truth to learn or to be judged by."""
+        every = windows(self.values, lags, horizon)
+        return every.select(np.flatnonzero(self.given[every.rows[:, None] + np.arange(horizon)].all(1)))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -42,6 +49,7 @@ class Series:
             data = text.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(data) + data)
         digest.update(np.ascontiguousarray(self.values).tobytes() + np.ascontiguousarray(self.test).tobytes())
+        digest.update(b"" if self.given.all() else self.given.tobytes())
         return digest.hexdigest()
 
 

@@ -22,6 +22,7 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.files import parse_json, write_json
 
 INDEX, TOKENIZER = "index.json", "tokenizer.json"
+MOST = 128  # shards that are mapped at a time: each holds an open file, of which a process may have 1,024, or only 256
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,8 @@ class ShardedTokens:
 
     def _shard(self, number: int) -> np.ndarray:
         if number not in self._open:
+            if len(self._open) >= MOST:
+                del self._open[next(iter(self._open))]  # the one that was mapped first; it is mapped again when asked for
             path = self.folder / self.part.shards[number].file
             self._open[number] = np.memmap(path, dtype=np.dtype(self.index.dtype).newbyteorder("<"), mode="r")
         return self._open[number]

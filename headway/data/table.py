@@ -5,12 +5,14 @@ The first row of TSV and CSV names the columns. A table without such a row is re
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from headway.core.errors import DataError, nearest
+from headway.data.cells import to_number
 from headway.data.input_file import InputFile
 from headway.data.messages import count_noun, display_name, list_names
 from headway.data.readers import READERS, TABLES
@@ -68,7 +70,7 @@ def read_table(path: str, wanted: Sequence[str]) -> Table:
         raise_unreadable([row for row in rows if isinstance(row, Problem)], 0, file.path, "expected one row per line.")
         raise file.is_empty()
     numbers = [str(number) for number in range(1, len(first[1]) + 1)]
-    headed = not by_number or any(name in first[1] for name in wanted)
+    headed = first[0] == 0 or not by_number or is_numbered(first[1], wanted)  # line 0: JSON lines and Parquet
     names = name_columns(first[1], file) if headed else numbers
     good, bad = sort_rows(rows, len(names), first[0] if headed else -1)
     raise_unreadable(bad, len(good), file.path, f"every row needs {count_noun(len(names), 'cell')}.")
@@ -80,6 +82,19 @@ def read_table(path: str, wanted: Sequence[str]) -> Table:
     for name in wanted:
         table.column(name)
     return table
+
+
+def is_numbered(cells: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether a first row has the numbers that are wanted as names, and not as data.
+
+    It has if its numbers count from 0 or 1 (`0,1,2,label`, as pandas writes it), or if one is beyond the number of columns (`2023`).
+    """
+    names = [cell.strip() for cell in cells]
+    numbers = [name for name in names if not math.isnan(to_number(name))]
+    counted = [[str(first + i) for i in range(len(numbers))] for first in (0, 1)]
+    if len(numbers) > 1 and numbers in counted and set(wanted) <= set(names):
+        return True
+    return any(name in names and int(name) > len(names) for name in wanted)
 
 
 def glance(path: str) -> dict[str, tuple[str, ...]]:

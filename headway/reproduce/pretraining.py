@@ -2,6 +2,7 @@ from pathlib import Path
 
 from headway.core.config import Value
 from headway.core.files import write_text
+from headway.data.input_file import InputFile
 from headway.reproduce.table import Bench, Row, Table
 
 LABELLED = 500
@@ -39,7 +40,7 @@ class Pretraining(Table):
 
 def few(folder: Path, out: Path, seed: int) -> Path:
     """The head of the table and every so manieth row of it, another part for every seed: half of them are positive."""
-    head, *rows = (folder / "train.tsv").read_text(encoding="utf-8").splitlines()
+    head, *rows = InputFile(str(folder / "train.tsv")).lines()
     step = len(rows) // LABELLED
     path = out / f"labelled-{seed}.tsv"
     write_text(path, "\n".join([head, *rows[seed % step :: step][:LABELLED]]) + "\n")

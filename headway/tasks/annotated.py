@@ -10,7 +10,7 @@ import numpy as np
 from headway.core.files import read_arrays, write_arrays
 from headway.data.annotated_files import read_annotated
 from headway.data.annotated_pictures import AnnotatedPictures
-from headway.data.findings import Report
+from headway.data.findings import Report, drop_held_out
 from headway.data.picture_frame import resize_images
 from headway.tasks.held_out import read_parts, write_parts
 from headway.tasks.labels import LabelledCorpus, set_apart
@@ -19,14 +19,23 @@ from headway.tasks.labels import LabelledCorpus, set_apart
 def collect_annotated(
     path: str, brought: Mapping[str, str], side: int | None, seed: int
 ) -> LabelledCorpus[AnnotatedPictures]:
-    """Read, examine, set apart; all parts in the size and the channels of the training part."""
+    """Read, examine, set apart; all parts in the size and the channels of the training part, which holds no held-out picture."""
     parts, reports = {}, []
     for name, folder in {"train": path, **brought}.items():
         parts[name], found = read_annotated(folder, side)
         reports.append(replace(found, origin=f"{folder} ({name})") if brought else found)
     height, width, channels = parts["train"].images.shape[1:]
     fitted = {n: replace(p, images=resize_images(p.images, height, width, channels)) for n, p in parts.items()}
-    return apart(fitted.pop("train"), fitted, tuple(reports), seed, path)
+    train = fitted.pop("train")
+    held_out = {key for part in fitted.values() for key in digests(part)}
+    hidden = np.array([key in held_out for key in digests(train)], dtype=bool)
+    reports[0] = drop_held_out(reports[0], train.names, hidden, "picture", int(hidden[train.owners].sum()))
+    return apart(train.select(np.flatnonzero(~hidden).tolist()), fitted, tuple(reports), seed, path)
+
+
+def digests(pictures: AnnotatedPictures) -> list[bytes]:
+    """A short digest of the pixels of each picture: equal for copies."""
+    return [hashlib.blake2b(np.ascontiguousarray(image).data, digest_size=16).digest() for image in pictures.images]
 
 
 def apart(
@@ -37,8 +46,7 @@ def apart(
     origin: str,
 ) -> LabelledCorpus[AnnotatedPictures]:
     """What a person did not bring is split off at random; copies of a picture stay together, in training."""
-    keys = [hashlib.blake2b(np.ascontiguousarray(image).data, digest_size=16).digest() for image in train.images]
-    train, held_out = set_apart(train, held_out, [""] * len(train), keys, seed, origin)
+    train, held_out = set_apart(train, held_out, [""] * len(train), digests(train), seed, origin)
     return LabelledCorpus(train, held_out, reports, "pictures")
 
 

@@ -163,7 +163,7 @@ class Detection(
         return FoundObjects.of(model, part, batches, self.classes.names).judgement(name, sizes)
 
     def _given(self, data: Data) -> tuple[AnnotatedPictures, tuple[str, ...]]:
-        part, report = read_annotated(require_path(data.folder, WHICH, "evaluate"))
+        part, report = read_annotated(require_path(data.folder, WHICH, "evaluate"), self.frame.side)
         return part, report.left_out
 
     def example(self, model: SetPredictor) -> tuple[Callable[[], Tensor], int]:

@@ -64,7 +64,7 @@ class Scale:
 
     @classmethod
     def of(cls, values: Float[np.ndarray, "n"]) -> "Scale":
-        return cls(float(values.mean()), float(values.std()) or 1.0)
+        return cls(float(values.mean()), float(values.std() * (np.ptp(values) > 0)) or 1.0)
 
     def apply(self, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
         return (values - self.mean) / self.deviation
@@ -101,7 +101,7 @@ class Estimates:
     predicted: Float[np.ndarray, "n h"]
     true: Float[np.ndarray, "n h"]
     scale: Scale
-    block: int = 1  # neighbours in time whose errors are alike: for the intervals of the figures
+    block: int = 1  # examples that are neighbours in time, whose errors are alike: for the intervals of the figures
 
     @classmethod
     def of(cls, model: Classifier, batches: OrderedBatches, scale: Scale) -> "Estimates":
@@ -129,7 +129,7 @@ class Estimates:
 
     def figure(self, name: Callable[..., Estimate]) -> Estimate:
         """`r2`, `rmse` or `mae` over all outputs, with its interval."""
-        return name(self.predicted.ravel(), self.true.ravel(), block=self.block)
+        return name(self.predicted.ravel(), self.true.ravel(), block=self.block * self.true.shape[1])
 
     def samples(self, show: Callable[[int], str], count: int) -> tuple[tuple[str, ...], ...]:
         """The examples with the largest errors, the largest first."""

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from headway.data.cells import kinds_of
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.messages import count_noun, display_name, list_names
 from headway.data.number_batches import NumberBatches
-from headway.data.series import Series, Windows, windows
+from headway.data.series import Series, Windows
 from headway.data.table import glance
 from headway.evaluate.conformal import conformal_radius
 from headway.evaluate.least_squares import LeastSquares
@@ -117,8 +117,8 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
     @classmethod
     def fit(cls, data: Data, corpus: SeriesCorpus, base: Base | None) -> "Forecasting":
         """Learn scales and words from the training rows, and AR by least squares from all rows before the test part."""
-        before, last = base.task if base else None, int(corpus.parts["validation"].rows[0])
-        state = SeriesState.of(corpus.series, last, corpus.time)
+        before = base.task if base else None
+        state = SeriesState.of(corpus.series, corpus.first, corpus.time)
         if isinstance(before, Forecasting) and before.state.channels == state.channels:
             state = before.state
         parts = [corpus.parts["train"], corpus.parts["validation"]]
@@ -177,7 +177,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         return self._scaled_batches(self._held_out(folder)["validation"])
 
     def given_batches(self, data: Data, folder: Path, batch: int) -> NumberBatches:
-        return self._scaled_batches(self._given(data))
+        return self._scaled_batches(self._given(data)[0])
 
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Kept]:
@@ -191,7 +191,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     def _estimates(self, model: Classifier, kept: Kept) -> Estimates:
         found = self._outputs(model, self.state.scaled(kept.windows.series), kept.categories)
-        block = max(self.data.lags, round(len(kept.windows) ** (1 / 3)))
+        block = max(self.data.lags, self.data.horizon, round(len(kept.windows) ** (1 / 3)))
         return Estimates(found, kept.windows.targets, self.scale, block)
 
     def _radius(self, model: Classifier, past: Kept) -> Float[np.ndarray, "h"]:
@@ -236,18 +236,20 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
         """Scores of a table: one forecast for each row that has enough past in it."""
-        kept = self._given(data)
-        return self._judgement(model, "given", kept, self._validation(), {"given": len(kept.windows)})
+        kept, notes = self._given(data)
+        found = self._judgement(model, "given", kept, self._validation(), {"given": len(kept.windows)})
+        return replace(found, notes=(*found.notes, *notes))
 
-    def _given(self, data: Data) -> Kept:
-        series, _ = self._read(data, "evaluate")
-        part = windows(series.values, self.data.lags, self.data.horizon)
+    def _given(self, data: Data) -> tuple[Kept, tuple[str, ...]]:
+        """Windows of a table, and what was left out of it or filled."""
+        series, _, notes = self._read(data, "evaluate")
+        part = series.windows(self.data.lags, self.data.horizon)
         if not len(part):
             raise self._short(data, len(series.values))
         z = self.state.encode(series, part, self.data.horizon)[1]
-        return Kept(part, z, tuple(series.times[i] for i in part.rows))
+        return Kept(part, z, tuple(series.times[i] for i in part.rows)), notes
 
-    def _read(self, data: Data, verb: str) -> tuple[Series, int]:
+    def _read(self, data: Data, verb: str) -> tuple[Series, int, tuple[str, ...]]:
         path = require_path(data.table, WHICH, verb)
         return read_past(path, self.state.channels, [w.name for w in self.state.words], self.state.time)
 
@@ -274,7 +276,7 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
 
     def predict(self, model: Classifier, data: Data) -> Predicted:
         """A forecast with its interval for each row that has enough past, and for the first row that is still to come."""
-        series, future = self._read(data, "predict")
+        series, future, notes = self._read(data, "predict")
         count, lags, horizon = len(series.values), self.data.lags, self.data.horizon
         if count < lags:
             raise self._short(data, count)
@@ -284,11 +286,14 @@ class Forecasting(Task[Data, SeriesCorpus, LabelledBatch, Classifier]):
         found = self._outputs(model, x, z)
         radius = self._radius(model, self._validation())
         times = [*series.times, "next"][lags : count + 1]
-        true = [*(f"{value:.6g}" for value in series.values[lags:, 0]), ""]
+        pairs = zip(series.values[lags:, 0], series.given[lags:], strict=True)
+        true = [*(f"{value:.6g}" if given else "" for value, given in pairs), ""]
         share, step = f"{self.data.coverage:.0%}", [f" +{h}" if horizon > 1 else "" for h in range(1, horizon + 1)]
         names = [name for s in step for name in (f"forecast{s}", f"{share} from{s}", f"{share} to{s}")]
         cells = np.stack([found, found - radius, found + radius], 2).reshape(len(rows), -1)
         table = tuple((t, y, *(f"{v:.6g}" for v in row)) for t, y, row in zip(times, true, cells, strict=True))
-        known = Estimates(found[:-horizon], windows(series.values, lags, horizon).targets, self.scale)
-        panels = (forecast_panel(known, radius, times, self.target, self.data.coverage),) if len(known.true) else ()
-        return Predicted(("time", self.target, *names), table, panels, self.state.warnings(series, horizon, future))
+        past = series.windows(lags, horizon)
+        known, of = Estimates(found[past.rows - lags], past.targets, self.scale), [series.times[i] for i in past.rows]
+        panels = (forecast_panel(known, radius, of, self.target, self.data.coverage),) if len(past) else ()
+        warnings = (*notes, *self.state.warnings(series, horizon, future))
+        return Predicted(("time", self.target, *names), table, panels, warnings)

@@ -127,11 +127,15 @@ class Graphs(Task[Data, GraphCorpus, GraphBatch, GraphNetwork]):
 
     @classmethod
     def fit(cls, data: Data, corpus: GraphCorpus, base: Base | None) -> "Graphs":
-        """The classes and the scale of the features, or those of the run that this one begins with."""
-        before, graphs = base.task if base else None, corpus.graphs
-        labels = [graphs.labels[row] for row in corpus.parts["train"].tolist()]
+        """The classes and the scale of the features, or those of the run that this one begins with.
+
+        Of many graphs those of training are measured; of one graph all nodes, which the model sees anyway.
+        """
+        before, graphs, rows = base.task if base else None, corpus.graphs, corpus.parts["train"].tolist()
+        labels = [graphs.labels[row] for row in rows]
+        seen = graphs if graphs.of_nodes else graphs.select(rows)
         same = isinstance(before, Graphs) and set(before.learned.features.wanted) == set(graphs.attributes)
-        features = before.learned.features if same and isinstance(before, Graphs) else NodeFeatures.of(graphs)
+        features = before.learned.features if same and isinstance(before, Graphs) else NodeFeatures.of(seen)
         return cls(data, Classes.of(labels, before), Learned(graphs.of_nodes, features))
 
     def save(self, folder: Path) -> None:

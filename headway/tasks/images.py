@@ -158,7 +158,8 @@ class Images(PictureState[Data], LabelledTask[Data, Pictures, LabelledBatch, Cla
         )
 
     def _given(self, data: Data) -> tuple[Pictures, tuple[str, ...]]:
-        part = read_evaluated(require_path(data.folder or data.npz or data.idx, WHICH, "evaluate"), data.labels)
+        path = require_path(data.folder or data.npz or data.idx, WHICH, "evaluate")
+        part = read_evaluated(path, data.labels, self.frame.side)
         return part, unread(part.problems, "file")
 
     def example(self, model: Classifier) -> tuple[Callable[[], Tensor], int]:

@@ -16,8 +16,9 @@ from headway.core.files import parse_json, write_text
 from headway.core.folds import current_fold, take_fold
 from headway.core.seeds import derive
 from headway.data.doctor import examine
-from headway.data.findings import Report
+from headway.data.findings import Report, unread
 from headway.data.grammar.corpus import generate
+from headway.data.input_file import split_lines
 from headway.data.pairs import Pairs, read_pairs, two_languages
 
 ENOUGH = 400  # pairs from which on a test part is set apart beside the validation part
@@ -48,6 +49,7 @@ class HeldOut:
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     alignments: tuple[tuple[tuple[int, int], ...], ...] | None = None
+    left_out: tuple[str, ...] = ()  # what could not be read of a person's files, in words
 
     def first(self, count: int) -> "HeldOut":
         return HeldOut(
@@ -187,7 +189,7 @@ def read_held_out(folder: Path) -> dict[str, HeldOut]:
     parts: dict[str, HeldOut] = {}
     for path in sorted((folder / "held_out").glob("*.jsonl"), key=lambda p: (p.stem != "test", p.stem)):
         try:
-            rows = [parse_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            rows = [parse_json(line) for line in split_lines(path.read_text(encoding="utf-8"))]
             sources, targets = (tuple(row[side] for row in rows) for side in ("source", "target"))
             links = [tuple((int(s), int(t)) for s, t in row["alignment"]) for row in rows if "alignment" in row]
         except (ValueError, KeyError, TypeError, OSError) as problem:
@@ -212,4 +214,4 @@ def read_own(data: PairData) -> HeldOut:
             "which pairs? `--source` and `--target`, or `--pairs`", "`headway evaluate --help` explains them."
         )
     pairs = read_pairs(data.source, data.target, data.pairs, two_languages(data.languages))
-    return HeldOut(pairs.sources, pairs.targets)
+    return HeldOut(pairs.sources, pairs.targets, left_out=unread(pairs.problems, "pair"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.core.files import read_arrays, write_arrays
 from headway.core.seeds import derive
-from headway.data.findings import Report
+from headway.data.findings import Report, drop_held_out
 from headway.data.point_problems import draw
 from headway.data.point_sets import Columns, PointSets, examine_sets, read_sets
 from headway.data.table import glance, read_table
@@ -68,12 +68,16 @@ def draw_sets(kind: str, sizes: range, count: int, seed: int, part: str) -> Poin
 
 
 def collect_table(path: str, named: Names, brought: Mapping[str, str], seed: int) -> PointCorpus:
+    """Read, examine, set apart; nothing is learned from a set that a person also holds out."""
     parts = {name: read_given(file, named, ordered=True) for name, file in {"train": path, **brought}.items()}
-    reports = tuple(examine_sets(part) for part in parts.values())
+    reports = [examine_sets(part) for part in parts.values()]
     train = parts.pop("train")
-    keys = [points.tobytes() for points in train.points]
-    train, held_out = set_apart(train, parts, [""] * len(train), keys, seed, path)
-    return PointCorpus(train, held_out, reports)
+    keys = {key for part in parts.values() for key in part.keys}
+    hidden = np.array([key in keys for key in train.keys], dtype=bool)
+    reports[0] = drop_held_out(reports[0], train.names, hidden, "set", int(hidden.sum()))
+    train = train.select(np.flatnonzero(~hidden).tolist())
+    train, held_out = set_apart(train, parts, [""] * len(train), train.keys, seed, path)
+    return PointCorpus(train, held_out, tuple(reports))
 
 
 def read_given(path: str, named: Names, *, ordered: bool) -> PointSets:

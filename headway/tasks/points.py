@@ -1,6 +1,6 @@
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -236,7 +236,8 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
 
     def evaluate(self, model: Pointing, data: Data) -> Judgement:
         sets = self._given(data)
-        return self._answers(model, sets, data.beam).judgement("given", self.data.kind, {"given": len(sets)}, ())
+        found = self._answers(model, sets, data.beam).judgement("given", self.data.kind, {"given": len(sets)}, ())
+        return replace(found, notes=(*found.notes, *sets.left_out))
 
     def _given(self, data: Data) -> PointSets:
         sets = read_given(require_path(data.table, WHICH, "evaluate"), self._columns(data), ordered=True)
@@ -260,7 +261,7 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
     # -- using ---------------------------------------------------------------------------------------------------------
 
     def predict(self, model: Pointing, data: Data) -> Predicted:
-        """For each set of a table the points that are chosen, numbered as they stand in the table."""
+        """For each set of a table the points that are chosen, numbered as they stand in the table among those that can be read."""
         sets = read_given(require_path(data.table, WHICH, "predict"), self._columns(data), ordered=False)
         found = self._answers(model, sets, data.beam)
         rows = tuple((name, numbered(chosen)) for name, chosen in zip(sets.names, found.chosen, strict=True))
@@ -273,4 +274,4 @@ class Points(Task[Data, PointCorpus, PointBatch, Pointing]):
                 dots(sets.points[i]),
             )
             panels.append(Plot(f"Set {sets.names[i]}", marks, "x", "y", equal=True))
-        return Predicted(("set", "order"), rows, tuple(panels), (words,) * bool(large))
+        return Predicted(("set", "order"), rows, tuple(panels), (*sets.left_out, *(words,) * bool(large)))

@@ -9,14 +9,18 @@ from headway.tasks.pairs import HeldOut
 from headway.tasks.search import Searcher
 from headway.tasks.task import Judgement, Score, Validation
 
-VALIDATED = 500  # sentences that are translated at each validation
+VALIDATED = 1000  # sentences that are translated at each validation
 JUDGED = 1000  # sentences of a part that are translated at the end
 YOUNG = 15.0  # chrF below which a model is ranked by its loss: before that chrF is noise
 FEW = 100  # sentences below which it always is
 
 
 def validate_part(searcher: Searcher, model: EncoderDecoder, part: HeldOut, loss: float) -> Validation:
-    """BLEU, chrF and exact match of the first sentences, greedily decoded; a few samples. `loss` is that of all pairs."""
+    """BLEU, chrF and exact match of the first sentences, greedily decoded; a few samples. `loss` is that of all pairs.
+
+    Weights are chosen by the mean of BLEU and chrF: of late validations, which hardly differ, one score alone chooses by chance
+    (docs/findings.md, 2026-11-18).
+    """
     sources, references = list(part.sources[:VALIDATED]), list(part.targets[:VALIDATED])
     found = [f[0].text for f in searcher.search(model, sources, beam=1)]
     values = {
@@ -27,7 +31,7 @@ def validate_part(searcher: Searcher, model: EncoderDecoder, part: HeldOut, loss
     }
     young = values["chrF"] < YOUNG or len(part.sources) < FEW
     samples = tuple(zip(sources[:3], found[:3], references[:3], strict=True))
-    return Validation(values, -loss - 1000.0 if young else values["chrF"], samples)
+    return Validation(values, -loss - 1000.0 if young else (values["BLEU"] + values["chrF"]) / 2, samples)
 
 
 def judge_part(
@@ -42,6 +46,7 @@ def judge_part(
     notes = (
         (f"{cut} of {len(found)} translations of the {name} part reached the length limit and were cut",) if cut else ()
     )
+    notes = (*part.left_out, *notes)
     rows = tuple(zip(part.sources, texts, references, strict=True))
     order = sorted(range(len(rows)), key=lambda i: chrf([texts[i]], [references[i]], resamples=0).value)
     worst = tuple(rows[i] for i in order[:5] if texts[i] != references[i])
@@ -59,7 +64,7 @@ def judge_parts(
         made[0],
         scores=tuple(score for found in made for score in found.scores),
         samples=tuple(row for found in made for row in found.samples),
-        sizes={name: len(part.sources) for name, part in parts.items()},
+        sizes={name: len(part.sources) for name, part in parts.items()} | {n: s for f in made for n, s in f.sizes.items()},
         notes=tuple(note for found in made for note in found.notes),
     )
 

@@ -21,7 +21,7 @@ from headway.data.doctor_series import (
 )
 from headway.data.findings import Examination, Report
 from headway.data.messages import count_noun, display_name, list_names
-from headway.data.series import Series, Windows, windows
+from headway.data.series import Series, Windows
 from headway.data.table import Table, read_table
 from headway.tasks.held_out import damaged
 
@@ -36,6 +36,7 @@ class SeriesCorpus:
 
     series: Series
     parts: dict[str, Windows]
+    first: int  # the row that the validation part begins with
     time: str | None  # the column of times
     reports: tuple[Report, ...]
 
@@ -75,8 +76,8 @@ def collect_series(
     times = table.column(time) if time else tuple(f"row {i}" for i in range(1, len(table) + 1))
     cells = {name: tuple(table.column(name)[i].strip() for i in ordered.rows) for name in categories}
     test = read_split(table, split, ordered.rows)
-    series = Series(channels, ordered.values, tuple(times[i] for i in ordered.rows), cells, test)
-    parts = split_windows(windows(ordered.values, lags, horizon), test, horizon, path)
+    series = Series(channels, ordered.values, tuple(times[i] for i in ordered.rows), cells, test, ordered.given)
+    parts, first = split_windows(series.windows(lags, horizon), test, horizon, path)
     examine_level(seen, target, ordered.values[~test, 0], ordered.values[test, 0])
     span = f"{series.times[0]} to {series.times[-1]}" + (
         f" (column `{time}`)" if time else ", in the order of the file"
@@ -85,7 +86,7 @@ def collect_series(
     summary = (span, f"{count_noun(len(channels), 'channel')}: {list_names(channels)}", list_unused(table, used))
     total = len(table) + len(table.problems)
     report = Report(path, total, len(series), seen.finish(), {"rows": len(series)}, "row", tuple(filter(None, summary)))
-    return SeriesCorpus(series, parts, time, (report,))
+    return SeriesCorpus(series, parts, first, time, (report,))
 
 
 def choose_channels(table: Table, target: str, features: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
@@ -114,8 +115,12 @@ def read_split(table: Table, split: str | None, rows: Sequence[int]) -> Bool[np.
     return test
 
 
-def split_windows(every: Windows, test: Bool[np.ndarray, "t"], horizon: int, origin: str) -> dict[str, Windows]:
-    """Windows by the part that all of their predicted rows are in; their past may reach into the part before.
+def split_windows(
+    every: Windows, test: Bool[np.ndarray, "t"], horizon: int, origin: str
+) -> tuple[dict[str, Windows], int]:
+    """Windows by the part that all of their predicted rows are in, and the first row of validation.
+
+    Their past may reach into the part before.
 
     In cross-validation not even that: training ends `lags` rows before the fold, so that no row is in windows of both.
     Racine 2000, "Consistent cross-validatory model-selection for dependent data: hv-block cross-validation".
@@ -140,7 +145,7 @@ def split_windows(every: Windows, test: Bool[np.ndarray, "t"], horizon: int, ori
             words = f"{display_name(origin)} leaves {count_noun(len(part), 'window')} for {name}, at least {LEAST} are needed"
             fewer = f"fewer `--folds` than {fold.folds}" if fold else "another `--split`"
             raise DataError(words, f"bring a longer series, fewer `--lags`, or {fewer}.")
-    return parts
+    return parts, first
 
 
 # -- in the run -------------------------------------------------------------------------------------------------------
@@ -177,25 +182,39 @@ class Kept:
 # -- for a forecast ---------------------------------------------------------------------------------------------------
 
 
-def read_past(path: str, channels: Sequence[str], categories: Sequence[str], time: str | None) -> tuple[Series, int]:
-    """The series of a table that a person brings, and how many rows at its end are still to come: their first channel is empty."""
+def read_past(
+    path: str, channels: Sequence[str], categories: Sequence[str], time: str | None
+) -> tuple[Series, int, tuple[str, ...]]:
+    """The series of a table that a person brings, how many rows are still to come, and what was left out of it or filled."""
     table = read_table(path, [*channels, *categories])
     if time is not None and time not in table.columns:
         guess = nearest(time, table.columns)
         hint = (f"did you mean `{guess}`? " if guess else "") + "the rows are ordered by it."
         raise DataError(f"{display_name(path)} has no column `{time}`", hint)
-    known = read_column(channels[0], table.column(channels[0])).filled
-    last = int(np.flatnonzero(known)[-1]) + 1 if known.any() else 0
-    past = table.select(range(last))
-    if not last:
+    before, future = find_future(table, channels[0], time)
+    if not before:
         raise DataError(f"{display_name(path)} has no value of `{channels[0]}`", "a forecast needs the past.")
+    past = table.select(before)
     seen = Examination(past.lines, "row", str)
+    seen.report_unreadable(table.problems)
     ordered = examine_order(seen, past, time, channels, channels[0])
-    rows = [*ordered.rows, *range(last, len(table))]
+    rows = [*(before[i] for i in ordered.rows), *future]
     times = table.column(time) if time else tuple(f"row {i}" for i in range(1, len(table) + 1))
     cells = {name: tuple(table.column(name)[i].strip() for i in rows) for name in categories}
-    future = len(table) - last
-    series = Series(
-        tuple(channels), ordered.values, tuple(times[i] for i in rows), cells, np.zeros(len(rows), dtype=bool)
-    )
-    return series, future
+    test = np.zeros(len(rows), dtype=bool)
+    series = Series(tuple(channels), ordered.values, tuple(times[i] for i in rows), cells, test, ordered.given)
+    report = Report(path, len(table) + len(table.problems), len(rows), seen.finish(), {}, "row")
+    filled = (finding.message for finding in report.findings if finding.kind == "gap")
+    return series, len(future), (*report.left_out, *filled)
+
+
+def find_future(table: Table, target: str, time: str | None) -> tuple[list[int], list[int]]:
+    """The rows up to the last time that has a value of the target, and those that are still to come, in the order of time."""
+    known = read_column(target, table.column(target)).filled
+    moments = read_column(time, table.column(time)).values if time else np.full(len(table), np.nan)
+    if np.isnan(moments).all():  # the order of the file
+        moments = np.arange(float(len(table)))
+    last = np.max(moments, initial=-np.inf, where=known & np.isfinite(moments))
+    coming = ~known & ~(moments <= last)  # with a later time, or none
+    order = np.argsort(moments, kind="stable")
+    return np.flatnonzero(~coming).tolist(), order[coming[order]].tolist()

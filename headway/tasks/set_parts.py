@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.core.files import read_arrays, write_arrays
+from headway.data.findings import drop_held_out
 from headway.data.set_generators import Kind, generate_sets
 from headway.data.set_tables import are_numbers, read_sets
 from headway.data.sets import LabelledSets
@@ -25,12 +26,19 @@ def generated_corpus(kind: Kind, count: int, largest: int, seed: int) -> Labelle
 def collect_sets(
     path: str, name: str | None, target: str | None, brought: Mapping[str, str], seed: int
 ) -> LabelledCorpus[LabelledSets]:
-    """Read, examine, set apart: the same share of every class, or of all sets if the target is a number."""
+    """Read, examine, set apart: the same share of every class, or of all sets if the target is a number.
+
+    Nothing is learned from a set that a person also holds out.
+    """
     train, report = read_sets(path, name, target)
     held_out, reports = {}, [report]
     for part, other in brought.items():
         held_out[part], report = read_sets(other, name, target, train.columns)
         reports.append(report)
+    keys = {key for part in held_out.values() for key in part.keys}
+    hidden = np.array([key in keys for key in train.keys], dtype=bool)
+    reports[0] = drop_held_out(reports[0], train.names, hidden, "set", int(train.counts[hidden].sum()))
+    train = train.select(np.flatnonzero(~hidden).tolist())
     labels = [""] * len(train) if are_numbers(train.targets) else list(train.targets)
     train, held_out = set_apart(train, held_out, labels, train.keys, seed, path)
     return LabelledCorpus(train, held_out, tuple(reports), "sets")

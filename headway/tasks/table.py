@@ -161,7 +161,7 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         return self._held_out(folder)["validation"].batches
 
     def given_batches(self, data: Data, folder: Path, batch: int) -> NumberBatches:
-        return self._given(data).batches
+        return self._given(data)[0].batches
 
     @once_per_folder
     def _held_out(self, folder: Path) -> dict[str, Part]:
@@ -209,13 +209,16 @@ class Table(Task[Data, TableCorpus, LabelledBatch, Classifier]):
         return Plot("Importance of the features", marks, f"loss of {self.target.figure}", "", caption)
 
     def evaluate(self, model: Classifier, data: Data) -> Judgement:
-        return self._judgement(model, self._given(data), self._validation().batches)
+        part, notes = self._given(data)
+        found = self._judgement(model, part, self._validation().batches)
+        return dataclasses.replace(found, notes=(*found.notes, *notes))
 
-    def _given(self, data: Data) -> Part:
-        """A table that a person brings; its columns are named as in training."""
+    def _given(self, data: Data) -> tuple[Part, tuple[str, ...]]:
+        """A table that a person brings, its columns named as in training; what was left out, and what training has not seen."""
         path = require_path(data.table, WHICH, "evaluate")
-        table, _ = read_given(path, self.data.target or "", self.features.names, self.target.kind)
-        return self._part("given", table, {"given": len(table)})
+        table, report = read_given(path, self.data.target or "", self.features.names, self.target.kind)
+        notes = (*report.left_out, *self.features.warnings(table))
+        return self._part("given", table, {"given": len(table)}), notes
 
     def _validation(self) -> Part:
         """The validation part of the run that this task was loaded from: intervals are made from it."""

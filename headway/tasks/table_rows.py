@@ -1,7 +1,8 @@
 """Rows of a table with a target: from a person's file to a part to learn from and parts that are held out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from headway.tasks.labels import LabelledCorpus, set_apart
 
 PARTS = 10  # a split of numbers has the same share of each tenth of them
 LEAST = 20  # rows of such a part
+REPEATED = "most rows come again: equal ones are not taken for copies, and may be both learned from and held out"
 TARGETS = ("target", "label", "class", "y")  # what the column to be predicted is usually called
 
 
@@ -48,12 +50,19 @@ def collect_rows(
     for name, other in brought.items():
         held_out[name], report = read_given(other, target, found.features, found.kind)
         reports.append(report)
-    if held_out:
+    copies = are_copies(rows_of(found.table, found.features))
+    if held_out and copies:
         hidden = {row for part in held_out.values() for row in rows_of(part, found.features)}
         found = examine_columns(table, target, found.features, found.kind, hidden)
-    labels, keys = groups(found, target), rows_of(found.table, found.features)
-    train, held_out = set_apart(found.table, held_out, labels, keys, seed, path)
-    return TableCorpus(train, held_out, (found.report, *reports), "rows", found.kind, found.features)
+    keys: Sequence[Hashable] = rows_of(found.table, found.features) if copies else range(len(found.table))
+    train, held_out = set_apart(found.table, held_out, groups(found, target), keys, seed, path)
+    report = found.report if copies else replace(found.report, summary=(*found.report.summary, REPEATED))
+    return TableCorpus(train, held_out, (report, *reports), "rows", found.kind, found.features)
+
+
+def are_copies(rows: Sequence[Hashable]) -> bool:
+    """Whether equal rows are copies: most rows come once. Of a few columns of words most come again, by chance."""
+    return 2 * sum(times == 1 for times in Counter(rows).values()) >= len(rows)
 
 
 def guess_target(path: str) -> str | None:

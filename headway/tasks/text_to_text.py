@@ -11,6 +11,7 @@ from headway.core.config import Choice, require
 from headway.core.errors import UsageError
 from headway.core.files import read_json, write_json
 from headway.data.batches import PairBatch, PairBatches
+from headway.data.findings import unread
 from headway.data.messages import list_names
 from headway.data.mixed_batches import MixedBatches
 from headway.data.pairs import read_pairs
@@ -218,7 +219,8 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             exact[name] = right.value
         samples = tuple(next(row for row in rows if task_of(row[0], self.names) == name) for name in tasks)
         outputs = tuple((row[1], row[2]) for row in rows)
-        return Judgement(tuple(scores), samples, verdict(exact), sizes, "pairs", (), tuple(worst[:10]), outputs)
+        notes = tuple(f"{name}: {words}" for name, (_, whole) in tasks.items() for words in whole.left_out)
+        return Judgement(tuple(scores), samples, verdict(exact), sizes, "pairs", notes, tuple(worst[:10]), outputs)
 
     def evaluate(self, model: EncoderDecoder, data: Data) -> Judgement:
         tasks = {}
@@ -226,7 +228,8 @@ class TextToText(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
             if name not in self.names:
                 raise UsageError(f"the run does not know the task `{name}`", f"it knows {list_names(self.names)}.")
             pairs = read_pairs(pairs=path)
-            tasks[name] = ("given", HeldOut(tuple(prefix_of(name) + text for text in pairs.sources), pairs.targets))
+            sources = tuple(prefix_of(name) + text for text in pairs.sources)
+            tasks[name] = ("given", HeldOut(sources, pairs.targets, left_out=unread(pairs.problems, "pair")))
         sizes = {"given": sum(len(part.sources) for _, part in tasks.values())}
         return self._judgement(model, tasks, sizes, data.beam, data.penalty)
 

@@ -8,7 +8,7 @@ from typing import Literal, cast
 import torch
 from torch import Tensor
 
-from headway.core.config import Choice, require
+from headway.core.config import Choice, replaced, require
 from headway.core.errors import UsageError
 from headway.core.seeds import derive
 from headway.data.batches import PairBatch, PairBatches
@@ -156,9 +156,8 @@ class Translation(Task[Data, PairCorpus, PairBatch, EncoderDecoder]):
         beam, batch = data.beam or (1 if regular else 5), t.batch or (1024 if pairs < 8000 or regular else 2048)
         hidden = 0.1 * often if data.token_dropout is None else data.token_dropout
         both = (1 / 3 if often and data.joint and base is None else 0.0) if data.both_ways is None else data.both_ways
-        settled = dataclasses.replace(
-            data, vocabulary=size, smoothing=smoothing, beam=beam, token_dropout=hidden, both_ways=both
-        )
+        chosen_tokens = {"tokens": data.tokens if base else tokens, "vocabulary": size, "token_dropout": hidden}
+        settled = replaced(data, chosen_tokens | {"smoothing": smoothing, "beam": beam, "both_ways": both}, "data")
         rate, precision = usual_rate(t, base, pairs, 3e-3), cast(Precision, "auto" if long else "float32")
         return Proposal(settled, model, batch, rate, "trapezoid", 0.1 if often else 0.01, precision)
 

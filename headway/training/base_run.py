@@ -29,7 +29,7 @@ def chosen_model(recipe: Recipe[object], kind: type[AnyTask], base: Base | None)
 def keep_base(base: Base, out: Path) -> None:
     """What the other run was judged by, so that forgetting shows, also when that run has moved away."""
     if (base.folder / HELD_OUT).is_dir():
-        shutil.copytree(base.folder / HELD_OUT, out / "base" / HELD_OUT)
+        shutil.copytree(base.folder / HELD_OUT, out / "base" / HELD_OUT, dirs_exist_ok=True)
         if (base.folder / "scores.json").exists():
             shutil.copy(base.folder / "scores.json", out / "base" / "scores.json")
 

@@ -11,6 +11,7 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from headway.core.errors import Diverged
 from headway.core.folds import Split
 from headway.tasks.recipe import Recipe
 from headway.training.checkpoint import FILE, find_checkpoint, read_header
@@ -45,7 +46,8 @@ def cross_validate(
         if one is None:
             return None
         found.append(one)
-    figures = {name: sum(one.figures[name] for one in found) / folds for name in found[0].figures}
+    every = set[str].intersection(*(set(one.figures) for one in found))  # a figure may be undefined in one fold
+    figures = {name: sum(one.figures[name] for one in found) / folds for name in found[0].figures if name in every}
     return Validated(sum(one.score for one in found) / folds, figures, tuple(one.score for one in found))
 
 
@@ -55,4 +57,6 @@ def validate_once(recipe: Recipe[object], folder: Path, progress: Progress, anyw
         return None
     state = read_header(find_checkpoint(folder) or folder / FILE)[0]
     records = [r.validation for r in Metrics(folder).read() if r.validation and r.step == state.best_step]
-    return Validated(state.best or 0.0, records[-1].figures if records else {})
+    if state.best is None:
+        raise Diverged(f"`{folder}` has no validated weights", "choose a smaller `--training.rate`.")
+    return Validated(state.best, records[-1].figures if records else {})

@@ -74,10 +74,19 @@ def train_members(
     return True
 
 
+def copy_shared(member: Path, out: Path) -> None:
+    """Copy what a member shares with all others. Files of its subfolders are no files of its own, whatever their names."""
+
+    def own(folder: str, names: list[str]) -> set[str]:
+        return OWN_FILES(folder, names) if folder == str(member) else set()
+
+    shutil.copytree(str(member), out, ignore=own, dirs_exist_ok=True)
+
+
 def join(recipe: Recipe[object], out: Path) -> None:
     """Make one run of the members: what they share, a plan, and the weights of all; the weights last."""
     folders = [out / MEMBERS / str(number) for number in range(1, recipe.ensemble + 1)]
-    shutil.copytree(folders[0], out, ignore=OWN_FILES, dirs_exist_ok=True)
+    copy_shared(folders[0], out)
     path = folders[0] / "plan.json"
     plan = read_plan(read_json(path), data_class(recipe.task), str(path))
     write_json(out / "plan.json", dataclasses.replace(plan, seed=recipe.seed, ensemble=recipe.ensemble).to_json())

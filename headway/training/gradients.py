@@ -11,7 +11,7 @@ the order of additions. Li et al. 2020, https://arxiv.org/abs/2006.15704.
 
 import contextlib
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import torch
@@ -92,12 +92,11 @@ class Gradients(Generic[B]):
 
     def within_memory(self, step: int, accumulate: int, parts: int) -> tuple[float, int, int]:
         """The same in as many parts as the memory asks for, but no fewer than `parts`; their number is returned, too."""
-        before = [buffer.clone() for buffer in self.counted]
+        before = self.counts()
 
         def undo() -> None:
             self.model.zero_grad(set_to_none=True)
-            for mine, kept in zip(self.counted, before, strict=True):
-                mine.copy_(kept)
+            self._put_back(before)
 
         def most() -> int:
             return max(self.most_parts(self.batches[step * accumulate + i]) for i in range(accumulate))
@@ -107,6 +106,24 @@ class Gradients(Generic[B]):
 
     def most_parts(self, batch: B) -> int:
         return most_parts(batch, self.model)
+
+    def counts(self) -> list[Tensor]:
+        """What a forward pass changes: the running means of batch norm."""
+        return [buffer.clone() for buffer in self.counted]
+
+    @contextlib.contextmanager
+    def counted_as(self, counts: Sequence[Tensor]) -> Iterator[None]:
+        """As `counts` were, for as long as this lasts."""
+        now = self.counts()
+        self._put_back(counts)
+        try:
+            yield
+        finally:
+            self._put_back(now)
+
+    def _put_back(self, counts: Sequence[Tensor]) -> None:
+        for mine, kept in zip(self.counted, counts, strict=True):
+            mine.copy_(kept)
 
     def mean(self, batch: B, parts: int) -> tuple[float, int]:
         """The mean loss of a batch, without gradients or dropout; and the number of parts that the memory asks for."""

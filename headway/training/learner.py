@@ -113,7 +113,10 @@ class Learner:
         owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
         for name, parameter in self.model.named_parameters():
             found = {n.rpartition("/")[2]: t for n, t in tensors.items() if n.rpartition("/")[0] == f"optimizer/{name}"}
-            owners[id(parameter)].state[parameter] = {k: self.fitted(parameter, t).clone() for k, t in found.items()}
+            there = parameter.device  # what was read from a file is in the memory of the processor
+            owners[id(parameter)].state[parameter] = {
+                k: self.fitted(parameter, t.to(there)).clone() for k, t in found.items()
+            }
 
     def fitted(self, mine: Tensor, found: Tensor) -> Tensor:
         """What was found, kept as mine is."""

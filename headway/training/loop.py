@@ -148,7 +148,7 @@ class Loop(Generic[B]):
                 waiting.look()
                 if until and until(self.state.step):
                     break
-            if self.unsaved and self._is_good():
+            if self.folder and self._is_good():  # whatever ended the loop
                 self._save()
         if self.state.best is None and self._is_good():  # stopped before the first validation
             self._save_weights()
@@ -169,16 +169,18 @@ class Loop(Generic[B]):
     def _finished(self, progress: Progress) -> bool:
         """Early stopping: true after `patience` validations without a better score, and also after the last step."""
         state, patience = self.state, self.settings.patience
-        # whoever was interrupted, all stop at the same step
-        self.interrupted = self.processes.sums([self.interrupted])[0] > 0
+        # whoever was interrupted, all stop at the same step; a signal that comes meanwhile is for the next one
+        stop = self.processes.sums([self.interrupted])[0] > 0
+        self.interrupted |= stop
         if patience is not None and state.stale >= patience:
             progress.say(
                 f"stopping early: no better score in {state.stale} validations; the best was at step {state.best_step:,}"
             )
             return True
-        return self.interrupted or state.step >= state.total
+        return stop or state.step >= state.total
 
     def _advance(self, progress: Progress) -> None:
+        counts = self.engine.counts()
         loss, units = self.gradients(self.state.step)
         if self.state.parts > self.told:
             self.told, self.unsaved = self.state.parts, True  # whoever continues the run divides the same steps
@@ -189,7 +191,8 @@ class Loop(Generic[B]):
             self._roll_back(progress, f"loss {loss:.4g}, gradient norm {float(norm):.4g}")
             return
         if self.unsaved:  # the loss of the next step has shown that these weights are good; they are not changed yet
-            self._save()
+            with self.engine.counted_as(counts):  # but batch norm has counted the batch, and will again
+                self._save()
         self.update(self.state.step, norm)
         first = loss if self.state.first is None else self.state.first
         self.state = state = dataclasses.replace(self.state, step=self.state.step + 1, first=first)
@@ -272,8 +275,9 @@ class Loop(Generic[B]):
             kept = f"; the weights of step {self.state.best_step:,} are kept" if self.state.best is not None else ""
             hint = "choose a smaller `--training.rate`, or look at the data with `headway data check`."
             raise Diverged(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
-        parts, self.state = self.state.parts, load_checkpoint(self.folder, self.learner)
-        self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks, parts=parts)
+        was, self.state = self.state, load_checkpoint(self.folder, self.learner)
+        self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks, parts=was.parts)
+        self.state = dataclasses.replace(self.state, best=was.best, best_step=was.best_step)  # whose weights are written
         progress.say(
             f"diverged at step {at + 1:,} ({what}): back to step {self.state.step:,} at {scale:g} of the learning rate"
         )

@@ -22,6 +22,7 @@ from headway.core.config import Value, difference, from_json, to_json
 from headway.core.errors import ConfigError, Diverged, RunError, UsageError, raise_all
 from headway.core.files import disk_errors, parse_json, read_json, write_json, write_text
 from headway.core.lock import locked
+from headway.core.machine import is_out_of_memory
 from headway.core.seeds import derive
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.recipe import Recipe
@@ -91,6 +92,11 @@ class Search:
         except (ConfigError, Diverged) as problem:  # these values are not possible; others may be
             progress.say(f"trial {number} failed: {problem.message}")
             return Trial(number, values, problem=problem.message)
+        except (MemoryError, RuntimeError) as problem:
+            if not is_out_of_memory(problem):
+                raise
+            progress.say(f"trial {number} failed: the memory does not suffice")
+            return Trial(number, values, problem="the memory does not suffice")
         return Trial(number, values, found.score, found.figures, found.folds) if found else None
 
     def _validate(self, values: dict[str, Value], folder: Path, progress: Progress) -> Validated | None:

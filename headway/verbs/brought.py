@@ -2,11 +2,12 @@
 
 import argparse
 import json
+from collections import defaultdict
 from pathlib import Path
 
 from headway.core import registry
 from headway.core.config import option_type, parse
-from headway.core.entries import Entry
+from headway.core.entries import Entry, Option
 from headway.core.errors import HeadwayError
 from headway.tasks.asking import absolute
 from headway.tasks.folder import require_weights
@@ -14,14 +15,26 @@ from headway.verbs.options import add_options
 
 
 def add_brought(p: argparse.ArgumentParser, words: list[str], use: str | None = None) -> None:
-    """The options of the task of the run that the command line names, or of all tasks (that serve the verb `use`)."""
+    """The options of the task of the run that the command line names, or the names of those of all tasks (that serve the verb `use`)."""
+    known = {action.dest for action in p._actions}
     task = task_of_run([word for word in words if not word.startswith("-")][:1])
-    every = [e for e in registry.entries("tasks").values() if use is None or use in (e.facts.get("uses") or ())]
-    for entry in [task] if task else every:
-        group = p.add_argument_group(f"for a run of {entry.name}")
-        known = {action.dest for action in p._actions}
-        options = [o for o in entry.options if o.name in (entry.facts.get("tested") or ()) and o.name not in known]
-        add_options(group, options, entry.facts.get("files") or ())
+    if task:
+        add_options(p.add_argument_group(f"for a run of {task.name}"), read_options(task, known), task.facts.get("files") or ())
+        return
+    tasks = defaultdict(list)
+    for entry in registry.entries("tasks").values():
+        if use is None or use in (entry.facts.get("uses") or ()):
+            for option in read_options(entry, known):
+                tasks[option.name].append(entry.name)
+    about = f"which of them a run reads, and what they mean: `{p.prog} RUN --help`"
+    group = p.add_argument_group("examples of your own", about)
+    for name, names in sorted(tasks.items()):
+        group.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar="X", help=f"for {', '.join(names)}")
+
+
+def read_options(task: Entry, known: set[str]) -> list[Option]:
+    """The options that say which examples the task reads, without those that the verb has itself."""
+    return [o for o in task.options if o.name in (task.facts.get("tested") or ()) and o.name not in known]
 
 
 def task_of_run(words: list[str]) -> Entry | None:

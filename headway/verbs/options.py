@@ -22,14 +22,7 @@ def add_options(
     """`validation_source: str | None = None  # held-out sentences` as `--validation-source PATH   held-out sentences`."""
     for option in options:
         kinds = option.type.replace(" | None", "")
-        metavar = (
-            "PATH"
-            if option.name in files
-            else METAVARS.get(
-                kinds,
-                kinds.removeprefix("Literal[").removesuffix("]").replace("'", "").replace('"', "").replace(", ", "|"),
-            )
-        )
+        metavar = "PATH" if option.name in files else METAVARS.get(kinds) or _choices(kinds)
         default = "" if option.default is None or "default" in option.meaning else f" (default {_word(option.default)})"
         name = option.name if prefix else option.name.replace("_", "-")
         p.add_argument(
@@ -38,6 +31,13 @@ def add_options(
             metavar=metavar,
             help=(option.meaning + default).replace("%", "%%"),
         )
+
+
+def _choices(kinds: str) -> str:
+    """`Literal["a", "b"]` as a|b, and a tuple as a list."""
+    if kinds.startswith("tuple"):
+        return "LIST"
+    return kinds.removeprefix("Literal[").removesuffix("]").replace("'", "").replace('"', "").replace(", ", "|")
 
 
 def _word(value: object) -> str:

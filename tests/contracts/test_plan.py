@@ -61,6 +61,7 @@ def test_a_regular_language_gets_no_dropout(tmp_path: Path) -> None:
     corpus.__dict__["_counts"] = type(corpus._counts)({"GO": 500, "I_WALK": 400})
     found = Translation.propose(Recipe("translation", data), corpus, None)
     assert corpus.unseen_words == 0 and found.model.options["dropout"] == 0.0 and found.data.smoothing == 0.0
+    assert found.data.tokens == "words" and Translation.fit(found.data, corpus, None).source.kind == "words"
     hour = Translation.propose(Recipe("translation", data, training=Training(minutes=60.0)), corpus, None)
     assert hour.data.token_dropout == hour.data.both_ways == 0 and hour.decay == 0.01
 

@@ -282,3 +282,78 @@ def test_muon_leaves_an_orthogonal_matrix_orthogonal(rows: int, columns: int, si
         s = A * s + B * s**3 + C * s**5
     assert 0.68 < s < 1.21  # where the polynomial has its least and largest value
     torch.testing.assert_close(orthogonalised(size * q[None])[0], s * q, atol=1e-4, rtol=1e-3)
+
+
+def test_a_checkpoint_counts_no_batch_twice(tmp_path: Path) -> None:
+    """Batch norm has seen the batch of the next step when the checkpoint is written; whoever continues shows it that batch again."""
+
+    def made(folder: Path) -> Loop[Any]:
+        torch.manual_seed(1)
+        sizes = {"channels": 1, "outputs": 3}
+        model = build_model(Choice("resnet", {"filters": 4, "depth": 1, "blocks": 1, "dropout": 0.0}), sizes)
+
+        class Pictures:
+            def __len__(self) -> int:
+                return 4
+
+            def __getitem__(self, number: int) -> torch.Tensor:
+                return torch.randn(8, 1, 6, 6, generator=torch.Generator().manual_seed(number % 4))
+
+            def largest(self) -> torch.Tensor:
+                return self[0]
+
+        def loss(model: nn.Module, x: torch.Tensor) -> Loss:
+            total = model(x).square().sum()
+            return Loss(total, total.detach(), len(x))
+
+        return Loop(model, Pictures(), loss, dataclasses.replace(SETTINGS, steps=8), 1, folder=folder)
+
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "killed").mkdir()
+    whole, killed = made(tmp_path / "whole"), made(tmp_path / "killed")
+    assert whole.run(Spy())
+    plain = killed.update
+
+    def update(step: int, norm: torch.Tensor) -> None:
+        if step == 5:
+            raise MemoryError("killed")
+        plain(step, norm)
+
+    killed.update = update  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        killed.run(Spy())
+    again, spy = made(tmp_path / "killed"), Spy()
+    assert again.run(spy) and spy.lines == ["continuing at step 5 of 8"]
+    expected = whole.learner.tensors()
+    assert any("mean" in name for name in expected)
+    assert not [name for name, tensor in again.learner.tensors().items() if not torch.equal(tensor, expected[name])]
+
+
+def test_whatever_ends_a_loop_is_saved(tmp_path: Path) -> None:
+    made = loop(tmp_path, steps=4000, validate=2000)  # a checkpoint is due every 500 steps
+    made.run(Spy(), until=lambda step: step == 3)
+    assert read_header(tmp_path / FILE)[0].step == 3
+
+
+def test_going_back_does_not_forget_the_best_weights(tmp_path: Path) -> None:
+    made, scores = loop(tmp_path), iter([5.0, 1.0, 2.0, 3.0])
+    made.validate = lambda m: Validation({}, next(scores))
+    poison(made, lambda call: call == 5)  # right after the validation of step 4, whose checkpoint is not written yet
+    assert made.run(Spy()) and made.state.rollbacks == 1
+    assert (made.state.best, made.state.best_step) == (5.0, 4)
+
+
+def test_a_signal_is_not_lost(tmp_path: Path) -> None:
+    """One that comes while processes agree on whether to stop."""
+    made = loop(tmp_path)
+
+    class Slow:
+        first, world = True, 1
+
+        def sums(self, values: list[float]) -> list[float]:
+            made.interrupted = True
+            return list(values)
+
+    made.processes = Slow()  # type: ignore[assignment]
+    assert not made._finished(Spy()) and made.interrupted
+    assert made._finished(Spy())

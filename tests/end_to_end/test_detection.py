@@ -18,6 +18,8 @@ from headway.data.annotated_batches import AnnotatedBatches
 from headway.data.annotated_files import read_annotated
 from headway.data.picture_frame import Frame
 from headway.report.summary import summarise
+from headway.tasks.annotated import collect_annotated
+from headway.tasks.detection import Data
 from headway.tasks.found_objects import SURE, FoundObjects
 from headway.training.loop import Loop
 from headway.training.session import resume
@@ -176,6 +178,28 @@ def test_evaluate(trained: Path, folder: Path, tmp_path: Path, capsys: pytest.Ca
     (other / "boxes.csv").write_text(table.replace("circle", "disc"))
     with pytest.raises(DataError, match="labels that training does not have: `disc`"):
         package.load(trained).evaluate(folder=str(other))
+
+
+def test_evaluate_reads_pictures_in_the_size_of_the_run(trained: Path, tmp_path: Path) -> None:
+    shapes.write(tmp_path / "large", 12, seed=4, side=48)
+    part, _ = package.load(trained).task._given(Data(folder=str(tmp_path / "large")))
+    assert part.images.shape == (12, 24, 24, 3)
+    np.testing.assert_allclose(part.boxes, shapes.draw(12, seed=4, side=48).boxes, atol=1e-12)
+
+
+def test_pictures_that_are_also_held_out(folder: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test"
+    shapes.write(test, 10, seed=5, side=24)
+    shutil.copy(folder / "00003.png", test / "x.png")
+    shutil.copy(folder / "00007.png", test / "y.png")
+    corpus = collect_annotated(str(folder), {"test": str(test)}, None, 1)
+    assert "2 pictures also among the held-out pictures (pictures 4, 8): will be dropped" in corpus.describe()
+    names = {*corpus.train.names, *corpus.held_out["validation"].names}
+    assert len(names) == 58 and not {"00003.png", "00007.png"} & names and len(corpus.held_out["test"]) == 12
+    found = read_annotated(str(folder))[0]
+    assert corpus.reports[0].kept == len(found.labels) - len(found.select([3, 7]).labels)
+    with pytest.raises(DataError, match="every picture is also held out"):
+        collect_annotated(str(folder), {"test": str(folder)}, None, 1)
 
 
 def test_an_interrupted_run_ends_with_the_same_bits(

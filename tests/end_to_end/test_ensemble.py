@@ -21,6 +21,7 @@ from headway.runs.run import Run
 from headway.tasks.images import Data, Images
 from headway.tasks.labels import split_by_class
 from headway.tasks.recipe import read_recipe
+from headway.training.ensemble import copy_shared
 from headway.training.loop import Loop
 
 CLASSIFY = ["train", "images", "--model", "mlp", "--model.width", "16", "--steps", "40", "--training.batch", "32", "--quiet"]
@@ -288,3 +289,13 @@ def test_members_train_as_the_first_does(tmp_path: Path) -> None:
     first, second = (read_json(tmp_path / f"two/members/{n}/plan.json") for n in (1, 2))
     assert first["training"]["schedule"] == "trapezoid" and first["training"] == second["training"]
     assert first["precision"] == second["precision"] and first["data"] == second["data"]
+
+
+def test_what_members_share_is_copied_with_its_subfolders(tmp_path: Path) -> None:
+    """The reference of `preferences` and the base of `--from` have files of the same names as the member's own."""
+    for name in ("plan.json", "seen.json", "reference/plan.json", "reference/weights.safetensors", "base/scores.json"):
+        (tmp_path / "members/1" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "members/1" / name).write_text("")
+    copy_shared(tmp_path / "members/1", tmp_path / "out")
+    found = {str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert found == {"seen.json", "reference/plan.json", "reference/weights.safetensors", "base/scores.json"}

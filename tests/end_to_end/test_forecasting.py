@@ -19,7 +19,9 @@ from headway.core.errors import DataError, RunError
 from headway.core.files import read_json
 from headway.core.folds import Split, reading_fold
 from headway.data.processes import autoregressive, best_r2
+from headway.evaluate.regression import mae
 from headway.report.summary import summarise
+from headway.tasks.estimates import Estimates, Scale
 from headway.tasks.forecasting import Data, Forecasting
 from headway.training.loop import Loop
 from headway.training.search import read_trials
@@ -140,6 +142,41 @@ def test_evaluate_is_that_of_the_predictions(trained: Path, tmp_path: Path) -> N
     predicted = [float(row[2]) for row in run.predict(table=path).rows[:-1]]
     assert judgement.sizes == {"given": 97}
     assert judgement.scores[0].value == pytest.approx(r2_score([float(r[1]) for r in rows[3:]], predicted), abs=1e-4)
+
+
+def test_what_cannot_be_read_or_was_filled_is_told(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of(60, seed=14)
+    rows[30][1] = ""
+    path = write_csv(tmp_path / "holes.csv", [*rows, ["2020-03-06", "1"]])
+    for verb in ("predict", "evaluate"):
+        assert main([verb, str(trained), "--table", str(path)]) == 0
+        out = capsys.readouterr().out
+        assert "left out: 1 line that cannot be read" in out and "1 gap in `y`: filled by the last value" in out, verb
+    run = package.load(trained)
+    assert run.evaluate(table=str(path)).sizes == {"given": 56}, "what was filled is not judged by"
+    found = run.predict(table=str(path))
+    assert found.rows[27][0] == rows[30][0] and [row[1] for row in found.rows].index("") == 27
+    assert len(found.panels[0].marks[1].x) == 56, "nor is it drawn as true"
+
+
+def test_intervals_of_several_steps_are_those_of_whole_windows() -> None:
+    """Three outputs with the same errors tell no more than one of them."""
+    errors = np.repeat(np.random.default_rng(3).normal(size=60), 10)[:, None]
+    one, three = (
+        Estimates(np.zeros((600, h)), errors.repeat(h, 1), Scale(0.0, 1.0), block=10).figure(mae) for h in (1, 3)
+    )
+    assert three.value == pytest.approx(one.value)
+    assert three.high - three.low == pytest.approx(one.high - one.low, rel=0.1)
+
+
+def test_blocks_are_at_least_as_long_as_the_horizon(tmp_path: Path) -> None:
+    """Windows that predict the same rows have errors that are alike."""
+    path = write_csv(tmp_path / "series.csv", rows_of(300))
+    data = ("--table", str(path), "--target", "y", "--lags", "2", "--horizon", "8")
+    assert main(words(tmp_path / "run", *data, model="linear", steps=1)) == 0
+    assert "bootstrap in blocks of 8" in package.load(tmp_path / "run").judge().scores[0].signature
 
 
 @pytest.mark.parametrize("model", ["gru", "elman", "mamba", "multihead", "mlp"])

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
@@ -10,6 +12,8 @@ import headway
 from headway.cli import main
 from headway.core.files import read_tensors
 from headway.data.grammar.corpus import generate
+from headway.tasks.task import Base
+from headway.training.base_run import keep_base
 
 
 def test_what_fits_is_taken_and_what_was_known_is_measured_again(
@@ -103,3 +107,12 @@ def test_a_language_model_goes_on_with_other_text(tmp_path: Path, capsys: pytest
     text = capsys.readouterr().out
     assert "100% of the weights taken over" in text and "nats per token (test)" in text
     assert headway.load(tmp_path / "medical").plan.data.context == 16, "the context of the run it began with"  # type: ignore[attr-defined]
+
+
+def test_what_was_judged_before_is_copied_again_after_a_kill(tmp_path: Path) -> None:
+    (tmp_path / "base/held_out").mkdir(parents=True)
+    (tmp_path / "base/held_out/test.jsonl").write_text("{}")
+    base = cast(Base, SimpleNamespace(folder=tmp_path / "base"))
+    for _ in range(2):
+        keep_base(base, tmp_path / "run")
+    assert (tmp_path / "run/base/held_out/test.jsonl").read_text() == "{}"

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from headway.data.graph_generators import communities, generate_graphs
 from headway.data.graphs import LabelledGraphs
 from headway.data.node_features import NodeFeatures
 from headway.report.summary import summarise
+from headway.tasks.graph_parts import split_graphs
+from headway.tasks.graphs import Data, Graphs
 from headway.tasks.panels import Plot
 from headway.training.loop import Loop
 from headway.training.session import resume
@@ -176,6 +179,18 @@ def test_features_of_nodes() -> None:
     np.testing.assert_allclose(x[:, 1], 1)
     np.testing.assert_allclose(x[:, 0].mean(), 0, atol=1e-12)
     assert x[1, 0] > x[0, 0] == x[2, 0], "the middle node has two edges"
+
+
+def test_features_are_measured_on_the_graphs_of_training() -> None:
+    """Numbers and names of held-out graphs are not looked at."""
+    corpus = split_graphs(generate_graphs("motifs", 120, 3), (), 1)
+    held = np.isin(corpus.graphs.graph, corpus.parts["validation"])
+    size = np.where(held, 1000.0, np.arange(len(held)) % 5)
+    atom = tuple("X" if h else "CN"[i % 2] for i, h in enumerate(held))
+    graphs = replace(corpus.graphs, attributes={"size": tuple(map(str, size)), "atom": atom})
+    features = Graphs.fit(Data(), replace(corpus, graphs=graphs), None).learned.features
+    assert features.values == ("", "C", "N")
+    assert (features.mean[0], features.deviation[0]) == pytest.approx((size[~held].mean(), size[~held].std()))
 
 
 def test_recognised_by_data_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from headway.core.files import read_json, read_tensors
 from headway.data.picture_files import read_pictures
 from headway.data.picture_frame import Frame
 from headway.report.summary import summarise
+from headway.tasks.images import Data
 from headway.training.loop import Loop
 from headway.training.session import resume
 from tests.end_to_end.digit_pictures import SMALL, digits, words, write_folders
@@ -114,6 +115,19 @@ def test_evaluate_reads_every_format(trained: Path, tmp_path: Path, capsys: pyte
         ]
     )
     assert found[0][1][0]["value"] == pytest.approx(right)
+
+
+def test_evaluate_reads_pictures_in_the_size_of_the_run(trained: Path, tmp_path: Path) -> None:
+    """Each is resized once, as those that are classified."""
+    images, labels = digits()
+    sizes = [(20, 16)] * 15 + [(40, 40)] * 5
+    for i, size in enumerate(sizes):
+        (tmp_path / str(labels[i])).mkdir(exist_ok=True)
+        Image.fromarray(images[i]).resize(size).save(tmp_path / str(labels[i]) / f"{i}.png")
+    task = package.load(trained).task
+    part, _ = task._given(Data(folder=str(tmp_path)))
+    assert part.images.shape == (20, 8, 8, 1)
+    assert (part.images == task.frame.read([str(tmp_path / name) for name in part.names])[0]).all()
 
 
 @pytest.mark.parametrize("suffix", ["images-idx3-ubyte", "train-images-idx3-ubyte"])

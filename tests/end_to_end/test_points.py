@@ -12,9 +12,10 @@ from headway.cli import main
 from headway.core.errors import DataError, RunError, UsageError
 from headway.core.files import read_json, read_tensors
 from headway.data.point_problems import draw
-from headway.data.point_sets import PointSets
+from headway.data.point_sets import PointSets, examine_sets
 from headway.report.summary import summarise
 from headway.tasks.point_answers import PointAnswers
+from headway.tasks.point_corpus import collect_table, read_given
 from headway.training.loop import Loop
 from headway.training.session import resume
 
@@ -122,6 +123,33 @@ def test_a_table_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (
         "as data for points" in text and "4 to 4 points in a set, 2 coordinates" in text and "too little data" in text
     )
+
+
+def test_sets_that_are_also_held_out(tmp_path: Path) -> None:
+    """The same points are the same set, in whatever order its rows stand."""
+    write_table(tmp_path / "own.csv", "convex_hull", 60, 3)
+    header, *rows = (tmp_path / "own.csv").read_text().splitlines()
+    copied = [row for row in reversed(rows) if row.split(",")[0] in ("s0", "s9")]
+    (tmp_path / "test.csv").write_text("\n".join([header, *copied]) + "\n")
+    named = (None, None, None, None)
+    corpus = collect_table(str(tmp_path / "own.csv"), named, {"test": str(tmp_path / "test.csv")}, 1)
+    assert "2 sets also among the held-out sets (sets 1, 4): will be dropped" in corpus.describe()
+    assert corpus.train is not None and corpus.reports[0].kept == 58
+    names = {*corpus.train.names, *corpus.held_out["validation"].names}
+    assert len(names) == 58 and not {"s0", "s9"} & names
+    with pytest.raises(DataError, match="every set is also held out"):
+        collect_table(str(tmp_path / "own.csv"), named, {"test": str(tmp_path / "own.csv")}, 1)
+
+
+def test_points_that_cannot_be_read_are_told(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.csv").write_text("set,x,y,order\na,0,0,1\na,1\na,1,0,2\na,0,1,3\n")
+    for verb in ("predict", "evaluate"):
+        assert main([verb, str(trained), "--table", str(tmp_path / "own.csv")]) == 0
+        assert "left out: 1 line that cannot be read (line 3): the points that are left" in capsys.readouterr().out, verb
+    report = examine_sets(read_given(str(tmp_path / "own.csv"), (None, None, None, None), ordered=True))
+    assert "1 line that cannot be read (line 3): will be dropped" in report.text()
 
 
 @pytest.mark.parametrize("kind", ["sort", "tsp"])

@@ -18,6 +18,7 @@ from headway.data.set_tables import are_numbers, read_sets
 from headway.data.sets import ElementScale, LabelledSets, SetBatches
 from headway.report.summary import summarise
 from headway.tasks.panels import Plot
+from headway.tasks.set_parts import collect_sets
 from headway.training.loop import Loop
 from headway.training.session import resume
 
@@ -204,6 +205,19 @@ def test_tables_are_examined(tmp_path: Path) -> None:
     path.write_text("id,x,y\np,1,0.5\np,2,0.7\nq,3,1\n", encoding="utf-8")
     with pytest.raises(DataError, match="set `p` has `0.5` in line 2, `0.7` in line 3"):
         read_sets(str(path), None, None)
+
+
+def test_sets_that_are_also_held_out(tmp_path: Path) -> None:
+    own = sums(60, 6, "train")
+    table = str(write_table(tmp_path / "own.csv", own))
+    test = str(write_table(tmp_path / "test.csv", own.select([9, 4])))
+    corpus = collect_sets(table, None, None, {"test": test}, 1)
+    assert "2 sets also among the held-out sets (sets 5, 10): will be dropped" in corpus.describe()
+    names = {*corpus.train.names, *corpus.held_out["validation"].names}
+    assert len(names) == 58 and not {own.names[4], own.names[9]} & names
+    assert corpus.reports[0].kept == own.counts.sum() - own.counts[[4, 9]].sum()
+    with pytest.raises(DataError, match="every set is also held out"):
+        collect_sets(table, None, None, {"validation": table}, 1)
 
 
 def test_wrong_input_is_explained(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from headway.cli import main
 from headway.core.errors import RunError
 from headway.core.files import read_json
 from headway.report.summary import summarise
+from headway.tasks.table import Data, Table
 from headway.training.loop import Loop
 from headway.training.session import resume
 
@@ -114,6 +115,17 @@ def test_evaluate_is_that_of_the_predictions(trained: Path, tmp_path: Path) -> N
     assert found["R2"] == pytest.approx(r2_score([float(v) for v in columns["price"]], predicted), abs=1e-4)
 
 
+def test_evaluate_tells_what_was_left_out(trained: Path, tmp_path: Path) -> None:
+    columns = houses(15, seed=5)
+    columns["price"][3], columns["price"][4], columns["rooms"][7] = "", "much", "three"
+    path = write_csv(tmp_path / "test.csv", columns)
+    path.write_text(path.read_text(encoding="utf-8") + "3,80\n", encoding="utf-8")
+    notes = package.load(trained).evaluate(table=str(path)).notes
+    assert {f"left out: {words}" for words in ("1 line that cannot be read", "1 row with nothing in column `price`")} < set(notes)
+    assert "left out: 1 row whose `price` is no number" in notes
+    assert "`rooms` has 1 cell that is no number (`three`): taken for a gap" in notes
+
+
 def test_classes_are_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wine = load_wine()
     columns = {n: [str(v) for v in c] for n, c in zip(wine.feature_names, wine.data.T, strict=True)}
@@ -188,6 +200,25 @@ def test_parts_that_a_person_brings(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not {tuple(row) for row in zip(*test.values(), strict=True)} & {
         tuple(row) for row in kept_rows(tmp_path / "run")
     }
+
+
+def coins(count: int, seed: int) -> dict[str, list[str]]:
+    """Three columns of three words each: of 2,000 rows every one comes again."""
+    random = np.random.default_rng(seed)
+    columns = {name: [str(word) for word in random.choice(["red", "blue", "grey"], count)] for name in "abc"}
+    agree = [a == b for a, b in zip(columns["a"], columns["b"], strict=True)]
+    return columns | {"y": ["yes" if same or chance > 0.9 else "no" for same, chance in zip(agree, random.random(count), strict=True)]}
+
+
+def test_rows_that_come_again_by_chance_are_no_copies(tmp_path: Path) -> None:
+    path, test = write_csv(tmp_path / "a.csv", coins(2000, 1)), write_csv(tmp_path / "b.csv", coins(100, 2))
+    corpus = Table.collect(Data(table=str(path), target="y"), 1)
+    assert [len(corpus.train), *map(len, corpus.held_out.values())] == [1600, 200, 200]
+    assert "most rows come again: equal ones are not taken for copies" in corpus.describe()
+    given = Table.collect(Data(table=str(path), target="y", validation_table=str(test)), 1)
+    assert len(given.train) == 2000, "all of them are also held out"
+    different = write_csv(tmp_path / "c.csv", houses(500))
+    assert "most rows come again" not in Table.collect(Data(table=str(different), target="price"), 1).describe()
 
 
 def kept_rows(run: Path) -> list[list[str]]:

@@ -77,6 +77,8 @@ def test_evaluate_and_inspect(letters: Path, tmp_path: Path, capsys: pytest.Capt
     assert set(scores) == {"sort: exact match", "sort: chrF"}
     assert scores["sort: exact match"] == pytest.approx(25 * sum(bool(text) for text in outputs))
     assert main(["inspect", str(letters), "sort: b a", "--out", str(tmp_path / "maps.html")]) == 0
+    (own / "sort.tsv").write_text("input\toutput\na b\ta b\nc\nb a\ta b\n")
+    assert run.evaluate(tasks=str(own)).notes == ("sort: left out: 1 pair that cannot be read",)
     (own / "sort.tsv").rename(own / "sorting.tsv")
     assert main(["evaluate", str(letters), "--tasks", str(own)]) == 2
     assert "does not know the task `sorting`" in capsys.readouterr().err

@@ -13,13 +13,13 @@ from sklearn.model_selection import StratifiedKFold
 
 from headway.cli import main
 from headway.core.config import Choice, Value
-from headway.core.errors import RunError
+from headway.core.errors import DataError, RunError
 from headway.core.files import read_json, read_tensors
-from headway.core.folds import Split, fold_numbers, reading_fold
+from headway.core.folds import Split, fold_numbers, reading_fold, take_fold
 from headway.runs.run import Run
 from headway.tasks.images import Data, Images
 from headway.tasks.recipe import Recipe, Training
-from headway.training import search
+from headway.training import cross_validation, search
 from headway.training.loop import Loop
 from headway.training.progress import Progress
 from headway.training.search import Trial, best_trial, read_trials, suggest
@@ -128,6 +128,17 @@ def test_folds_are_disjoint_cover_everything_and_keep_the_shares() -> None:
     assert fold_numbers(range(503), labels, 5, 2) != numbers
 
 
+def test_a_class_of_one_example_is_learned_from_in_every_fold() -> None:
+    """It cannot be judged by what has never seen it: the run of that fold would stop."""
+    labels, keys = ["a"] * 10 + ["b", "c", "c"], [*range(11), 20, 20]  # both `c` are the same example
+    parts = [take_fold(range(13), keys, labels, Split(1, fold, 5)) for fold in range(1, 6)]
+    assert all({10, 11, 12} <= set(rest) for rest, _ in parts)
+    assert sorted(row for _, chosen in parts for row in chosen) == list(range(10))
+    assert all(sorted([*rest, *chosen]) == list(range(13)) for rest, chosen in parts)
+    with pytest.raises(DataError, match="fold 1 of 2 has only classes that training would not have"):
+        take_fold(range(2), [0, 1], ["a", "b"], Split(1, 1, 2))
+
+
 def test_folds_of_a_task_leave_the_test_part_alone(digits: Path) -> None:
     usual = Images.collect(Data(npz=str(digits)), 1)
     parts = []
@@ -160,6 +171,10 @@ def test_impossible_values_are_failed_trials(digits: Path, tmp_path: Path) -> No
     values: Space = {"model.dropout": Choices((0.5, 0.95))}
     made = search.Search(_recipe_of(digits), values, 6)
     assert made.run(out, Progress(quiet=True))
+    large = search.Search(_recipe_of(digits), {"model.width": Choices((16, 1_000_000))}, 4)
+    assert large.run(tmp_path / "large", Progress(quiet=True))
+    problems = {trial.values["model.width"]: trial.problem for trial in read_trials(tmp_path / "large")}
+    assert not problems[16] and "of memory" in problems[1_000_000]
     done = read_trials(out)
     failed = [trial for trial in done if trial.score is None]
     assert failed and all(trial.values["model.dropout"] == 0.95 and "dropout" in trial.problem for trial in failed)
@@ -217,3 +232,10 @@ def test_other_mistakes(digits: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "w" / "trials.jsonl").write_text(json.dumps({"number": 1}) + "\n{")
     with pytest.raises(RunError, match="is damaged"):
         read_trials(tmp_path / "w")
+
+
+def test_a_figure_that_one_fold_lacks(monkeypatch: pytest.MonkeyPatch, digits: Path, tmp_path: Path) -> None:
+    found = iter([cross_validation.Validated(1.0, {"loss": 2.0, "AP50": 0.5}), cross_validation.Validated(3.0, {"loss": 4.0})])
+    monkeypatch.setattr(cross_validation, "validate_once", lambda *_: next(found))
+    mean = cross_validation.cross_validate(_recipe_of(digits)({}), 2, tmp_path, Progress(quiet=True))
+    assert mean == cross_validation.Validated(2.0, {"loss": 3.0}, (1.0, 3.0))

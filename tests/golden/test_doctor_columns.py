@@ -8,10 +8,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from headway.core.errors import DataError
 from headway.data.cells import read_column
 from headway.data.doctor_columns import Examined, TargetKind, examine_columns, examine_given
-from headway.data.features import Features
+from headway.data.features import Features, NumberColumn
 from headway.data.findings import Finding
 from headway.data.rows import Problem
 from headway.data.table import Table
+from headway.tasks.estimates import Scale
 
 Columns = dict[str, list[str]]
 
@@ -207,3 +208,45 @@ def test_a_target_that_is_the_sum_of_columns() -> None:
     ]
     noisy = columns | {"y": tuple(map(str, a + b + random.integers(0, 2, 120)))}
     assert not [f for f in examine_columns(Table(noisy, tuple(range(2, 122)), "t.csv"), "y").report.findings if f.kind == "leak"]
+
+
+def test_one_odd_cell_of_a_small_table_is_one_gap() -> None:
+    """That a column holds numbers was found in training; of few cells one is more than the 5 % that may be odd."""
+    features = Features.of(table_of(good()), ["x"])
+    whole, odd = ["50", "51", "52"], ["50", "about 51", "52"]
+    found = features.encode(table_of({"x": odd}))
+    np.testing.assert_array_equal(found[[0, 2]], features.encode(table_of({"x": whole}))[[0, 2]])
+    median = features.encode(table_of({"x": [str(features.numbers[0].median)]}))
+    np.testing.assert_array_equal(found[[1]], median)
+    assert features.warnings(table_of({"x": odd})) == ("`x` has 1 cell that is no number (`about 51`): taken for a gap",)
+    assert features.warnings(table_of({"x": whole})) == ()
+    table, report = examine_given(table_of({"x": whole, "y": ["1.5", "2.5", "many"]}), "y", ["x"], "numbers")
+    assert table.column("y") == ("1.5", "2.5") and report.left_out == ("left out: 1 row whose `y` is no number",)
+    dates = table_of({"x": whole, "y": ["2024-05-31"] * 3})
+    with pytest.raises(DataError, match="3 rows whose `y` is no number"):
+        examine_given(dates, "y", ["x"], "numbers")
+    half = examine(good() | {"y": ["1.5", "2.5", "many", "4.5"] * 50}, kind="numbers")
+    assert len(half.table) == 150, "numbers were asked for"
+
+
+def test_a_class_may_be_called_minus_or_none() -> None:
+    """`+` and `-` of UCI Credit Approval; but among numbers `-` is a gap."""
+    signs = good() | {"y": ["+", "-", "none", "?", ""] * 40}
+    found = examine(signs)
+    assert found.kind == "classes" and set(found.table.column("y")) == {"+", "-", "none"} and len(found.table) == 120
+    assert found.report.statistics["classes"] == {"+": 40, "-": 40, "none": 40}
+    table, _ = examine_given(table_of({"x": ["1", "2"], "y": ["-", "-"]}), "y", ["x"], "classes")
+    assert table.column("y") == ("-", "-")
+    digits = examine(good() | {"y": ["0", "1", "1", "-"] * 50})
+    assert digits.kind == "classes" and set(digits.table.column("y")) == {"0", "1"}
+    numbers = examine(good() | {"y": [*good()["y"][:199], "-"]})
+    assert numbers.kind == "numbers" and len(numbers.table) == 199
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1e-300, 123456.789])
+def test_equal_numbers_have_no_spread(value: float) -> None:
+    """The computed deviation of 1,000 times 0.1 is 1e-17, not 0: divided by it, rounding becomes the feature."""
+    assert NumberColumn.of(read_column("x", [str(value)] * 1000)).deviation == 1.0
+    scale = Scale.of(np.full(1000, value))
+    assert scale.deviation == 1.0 and abs(scale.apply(np.array([value]))[0]) < 1e-9
+    assert Scale.of(np.array([0.0, 2.0])).deviation == 1.0 and Scale.of(np.array([1e-9, 3e-9])).deviation == pytest.approx(1e-9)

@@ -8,9 +8,9 @@ import pytest
 
 from headway.core.errors import DataError
 from headway.data.processes import autoregressive
-from headway.data.series import windows
+from headway.data.series import Series, windows
 from headway.tasks.forecast_panels import autocorrelation
-from headway.tasks.series_rows import SeriesCorpus, collect_series
+from headway.tasks.series_rows import SeriesCorpus, collect_series, read_past
 
 Rows = list[list[str]]
 
@@ -94,6 +94,51 @@ def test_gaps_in_values_are_filled_by_the_last(tmp_path: Path) -> None:
     assert len(corpus.series) == 199 and corpus.series.times[0] == "2023-01-02"
     assert corpus.series.values[58:61, 0].tolist() == [float(rows[59][1])] * 3
     assert set(kinds(corpus)) == {"gap", "before-first"}
+
+
+def test_what_was_filled_in_is_never_the_truth(tmp_path: Path) -> None:
+    """In no part a window predicts a gap; it is still read. Scales are learned before the same row as without gaps."""
+    rows, gaps = good(), {"train": 60, "validation": 145, "test": 180}
+    for gap in gaps.values():
+        rows[gap][1] = ""
+    corpus, whole = collect(tmp_path, rows, horizon=3), collect(tmp_path, good(), horizon=3)
+    for name, gap in gaps.items():
+        expected = [row for row in whole.parts[name].rows.tolist() if not row <= gap < row + 3]
+        assert corpus.parts[name].rows.tolist() == expected != whole.parts[name].rows.tolist(), name
+    assert corpus.first == whole.first == 144 == whole.parts["validation"].rows[0]
+    (gap,) = corpus.reports[0].findings
+    assert gap.message == "3 gaps in `y`: filled by the last value before, and never taken for the truth"
+    rows[60][1] = rows[59][1]
+    assert collect(tmp_path, rows, horizon=3).series.fingerprint != corpus.series.fingerprint
+
+
+def past(path: Path, lines: list[str]) -> tuple[Series, int, tuple[str, ...]]:
+    (path / "past.csv").write_text("\n".join(["day,y,other,weekday", *lines]) + "\n", encoding="utf-8")
+    return read_past(str(path / "past.csv"), ("y", "other"), ("weekday",), "day")
+
+
+def test_a_table_may_begin_with_its_newest_row(tmp_path: Path) -> None:
+    """What is still to come is later than the last value, wherever it stands; a gap before that is filled."""
+    rows = good(30)
+    rows[12][1] = rows[28][1] = rows[29][1] = rows[29][2] = ""
+    lines = [",".join(row) for row in rows]
+    (first, future, told), (turned, same, also) = past(tmp_path, lines), past(tmp_path, lines[::-1])
+    assert future == same == 2 and len(first.values) == len(turned.values) == 28
+    np.testing.assert_array_equal(first.values, turned.values)
+    assert first.times == turned.times == tuple(row[0] for row in rows) and first.categories == turned.categories
+    assert np.flatnonzero(~turned.given).tolist() == [12]
+    assert told == also == ("1 gap in `y`: filled by the last value before, and never taken for the truth",)
+
+
+def test_rows_that_a_forecast_cannot_use_are_told(tmp_path: Path) -> None:
+    lines = [",".join(row) for row in good(30)]
+    series, future, told = past(tmp_path, [*lines, "2023-02-01,1", "2023-01-30,1,2,Mon", ",3,4,Tue", ",,,Wed"])
+    assert len(series.values) == 30 and series.times[-1] == "" and future == 1, "the last row is still to come"
+    assert told == (
+        "left out: 1 line that cannot be read",
+        "left out: 1 row without a time in `day`",
+        "left out: 1 row whose `day` was seen before",
+    )
 
 
 def test_a_new_level_and_constant_channels(tmp_path: Path) -> None:

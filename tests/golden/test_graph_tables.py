@@ -56,6 +56,25 @@ def test_what_the_doctor_finds(tmp_path: Path) -> None:
     assert len(report.left_out) == 3 and report.left_out[0].startswith("left out: 1 edge with a node that is not in")
 
 
+def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    """Of edges and of nodes, with and without classes; and nodes whose graph has no row."""
+    files = Files(**write(tmp_path, edges="source,target\na,b\nb\nb,c\n", nodes=NODES + "e,5\n"))
+    lost = ("left out: 1 line that cannot be read",)
+    _, (labels, edges) = read_graphs(files)
+    assert labels.left_out == edges.left_out == lost and (edges.total, edges.kept) == (3, 2)
+    assert "line 3 has 1 cell, expected 2" in edges.text()
+    _, (nodes, edges) = read_graphs(files, ["size"], with_labels=False)
+    assert nodes.left_out == edges.left_out == lost and nodes.origin == files.nodes
+    graphs = "graph,label\ng,x\nh,y\nj\n"
+    rows = "graph,node\ng,a\ng,b\nh,c\nh,d\ni,e\ng\n"
+    files = Files(**write(tmp_path, edges="source,target\na,b\nc,d\n", nodes=rows, graphs=graphs))
+    _, (labels, nodes, _) = read_graphs(files)
+    assert labels.left_out == lost and (nodes.total, nodes.kept) == (6, 4)
+    assert nodes.left_out == (*lost, "left out: 1 node of a graph that is not in the table of graphs")
+    _, reports = read_graphs(files, [], with_labels=False)
+    assert [report.left_out for report in reports] == [nodes.left_out, lost, ()]
+
+
 def test_empty_cells_are_told(tmp_path: Path) -> None:
     nodes = "node,size,town,label\na,1,Rome,x\nb,,Rome,y\nc,3,,x\nd,,Bonn,\n"
     _, (labels, _) = read_graphs(Files(**write(tmp_path, edges="source,target\na,b\nb,c\n", nodes=nodes)))

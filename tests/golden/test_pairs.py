@@ -14,6 +14,8 @@ from pair_files import stdin, tmx, unit, write, write_csv
 from headway.data.input_file import InputFile
 from headway.data.pairs import Pairs, read_lines, read_pairs
 from headway.data.tmx import elements
+from headway.tasks.pairs import HeldOut, PairCorpus, read_held_out, read_own, write_held_out
+from headway.tasks.translation import Data
 
 SOURCES = ("A dog runs.", 'She says "hello, you".', "Where is the station?")
 TARGETS = ("Ein Hund läuft.", "Sie sagt „hallo, du“.", "Wo ist der Bahnhof?")
@@ -125,6 +127,20 @@ def test_lines_are_cut_only_at_line_ends(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", f"{odd}\r\nsecond\n\n last ")
     assert read_lines(path) == [odd, "second", "", " last "]
     assert read_lines(write(tmp_path / "mac.txt", "a\rb\r")) == ["a", "b"]
+
+
+def test_a_run_keeps_sentences_with_odd_line_ends(tmp_path: Path) -> None:
+    """U+2028, U+2029 and U+0085 stand in crawled sentences; JSON does not escape them."""
+    part = HeldOut(("a\u2028b", "c\u2029d", "e\x85f", "g\x0ch"), ("1", "2\u2028", "3", "4"))
+    write_held_out(PairCorpus(Pairs((), (), (), ""), {"validation": part}, ()), tmp_path)
+    assert read_held_out(tmp_path) == {"validation": part}
+
+
+def test_what_cannot_be_read_of_given_pairs_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", "a dog\tein Hund\na cat\na cow\teine Kuh\n")
+    assert read_own(Data(pairs=path)) == HeldOut(
+        ("a dog", "a cow"), ("ein Hund", "eine Kuh"), left_out=("left out: 1 pair that cannot be read",)
+    )
 
 
 def test_read_lines_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

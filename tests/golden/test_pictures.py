@@ -14,6 +14,7 @@ from headway.core.errors import DataError
 from headway.data.doctor_pictures import examine_pictures
 from headway.data.findings import Finding, Report
 from headway.data.picture_files import picture_parts, read_pictures
+from headway.data.picture_folders import read_picture
 from headway.data.pictures import Pictures
 
 MNIST = Path(os.environ.get("HEADWAY_MNIST", "mnist.npz"))  # a copy of the real one, if there is one
@@ -113,6 +114,29 @@ def test_sixteen_bits_palettes_and_transparency(tmp_path: Path) -> None:
     Image.fromarray(np.full((2, 2, 3), (9, 200, 30), np.uint8)).quantize(4).save(tmp_path / "a" / "2.png")
     Image.fromarray(np.full((2, 2, 4), (9, 200, 30, 255), np.uint8)).save(tmp_path / "a" / "3.png")
     assert read_pictures(str(tmp_path)).images[:, 0, 0].tolist() == [[128] * 3, [9, 200, 30], [9, 200, 30]]
+
+
+def test_what_is_transparent_becomes_white(tmp_path: Path) -> None:
+    """A black square on transparent black, as pictures of every mode write it."""
+    glyph = np.zeros((4, 4, 4), np.uint8)
+    glyph[1:3, 1:3, 3] = 255
+    expected, path = 255 - glyph[..., 3], tmp_path / "a" / "1.png"
+    path.parent.mkdir()
+    shades = Image.fromarray(np.where(expected > 0, 9, 0).astype(np.uint8))
+    palette = shades.convert("P")
+    for name, picture, more in (
+        ("RGBA", Image.fromarray(glyph), {}),
+        ("LA", Image.fromarray(glyph).convert("LA"), {}),
+        ("P", palette, {"transparency": palette.getpixel((0, 0))}),
+        ("L", shades, {"transparency": 9}),
+        ("RGB", shades.convert("RGB"), {"transparency": (9, 9, 9)}),
+    ):
+        picture.save(path, **more)
+        assert (read_picture(path, (4, 4), "L")[..., 0] == expected).all(), name
+        assert (read_picture(path, (4, 4), "RGB") == expected[..., None]).all(), name
+    glyph[..., 3] = 128
+    Image.fromarray(glyph).save(path)
+    assert (read_pictures(str(tmp_path)).images == 127).all(), "half of it"
 
 
 def test_unreadable_files_are_reported_and_many_are_an_error(tmp_path: Path) -> None:

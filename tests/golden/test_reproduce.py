@@ -7,7 +7,7 @@ import pytest
 from headway.cli import main
 from headway.core import registry
 from headway.core.errors import DataError
-from headway.reproduce import imdb
+from headway.reproduce import imdb, pretraining
 from headway.reproduce.table import Bench, Measured, Row, Table, measure
 
 
@@ -99,3 +99,10 @@ def test_reviews_without_signs_and_runs_together(tmp_path: Path) -> None:
     texts, labels = imdb.read(tmp_path / "words" / "test.tsv")
     assert texts == ["it's good really", "bad zero stars", "so so"] and labels == [label for _, label in rows]
     assert imdb.accuracy([[0.9, 0.4, 0.1], [0.3, 0.2, 0.6]], tmp_path) == 2 / 3, "0.6 and 0.3 are right, 0.35 is not"
+
+
+def test_a_few_labelled_reviews_are_whole_rows(tmp_path: Path) -> None:
+    rows = [f"film {i}\u2028and\x85more\t{'good' if i % 2 else 'bad'}" for i in range(1500)]
+    (tmp_path / "train.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
+    written = pretraining.few(tmp_path, tmp_path, 1).read_text(encoding="utf-8").split("\n")
+    assert written == ["text\tlabel", *rows[1::3], ""]

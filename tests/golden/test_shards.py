@@ -205,3 +205,13 @@ def test_one_folder_holds_one_text_and_one_vocabulary(text: str, tmp_path: Path)
     with pytest.raises(RunError, match="is not an empty directory"):
         prepare(text, tmp_path / "full")
     assert read_index(out).finished and contents(out) == before
+
+
+def test_few_shards_are_open_at_a_time(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(text, tmp_path / "shards")
+    tokens = open_prepared(tmp_path / "shards").train
+    expected = tokens[:]
+    monkeypatch.setattr("headway.data.shards.MOST", 2)
+    tokens = open_prepared(tmp_path / "shards").train
+    assert (tokens[:] == expected).all() and (tokens[np.arange(len(tokens))[::-1]] == expected[::-1]).all()
+    assert len(tokens._open) == 2

@@ -3,6 +3,8 @@
 import gzip
 import importlib.util
 import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 from pair_files import write, write_csv
 
 from headway.core.errors import DataError
-from headway.data.rows import Problem
+from headway.data.cells import to_time
+from headway.data.rows import Problem, cell_text
 from headway.data.table import Table, read_table
 
 ROWS = [("1", "very, good", "5"), ("2", 'a "bad" one', "1"), ("3", "", "3")]
@@ -75,6 +78,19 @@ def test_numbers_mean_no_header(tmp_path: Path) -> None:
     assert read_table(years, ["2023"]).column("2023") == ("7",), "a name that is a number is a name"
 
 
+def test_numbers_of_the_first_row_are_data_unless_they_name_columns(tmp_path: Path) -> None:
+    wine = write(tmp_path / "wine.csv", "1,14.23,3,2.43\n2,13.2,1,2.14\n")
+    assert read_table(wine, ["1"]).column("1") == ("1", "2") and len(read_table(wine, ["3", "1"])) == 2
+    words = write(tmp_path / "words.csv", "1,red,round\n2,blue,long\n")
+    assert read_table(words, ["1"]).column("1") == ("1", "2")
+    pandas = {"0,1,2\n": ["0", "2"], "1,2,3\n": ["3"], "0,1,label\n": ["0", "1"]}
+    for header, wanted in pandas.items():
+        table = read_table(write(tmp_path / "pandas.csv", header + "7,8,9\n5,6,4\n"), wanted)
+        assert len(table) == 2 and set(wanted) <= set(table.columns), header
+    kept = write(tmp_path / "kept.jsonl", '{"2": "a", "3": "b", "1": "c"}\n')
+    assert read_table(kept, ["2", "3", "1"]).columns == {"2": ("a",), "3": ("b",), "1": ("c",)}, "a run keeps its parts so"
+
+
 def test_unnamed_and_repeated_names(tmp_path: Path) -> None:
     pandas = write(tmp_path / "a.csv", ",text\n0,good\n1,bad\n")
     assert read_table(pandas, ["text"]).columns == {"1": ("0", "1"), "text": ("good", "bad")}
@@ -95,6 +111,23 @@ def test_bad_rows_are_reported_and_many_are_an_error(tmp_path: Path) -> None:
     found = read_table(rows, ["a"])
     assert found.columns == {"a": ("1", "1.5"), "b": ("[2]", '{"c": null}')}
     assert found.problems == (Problem(2, "has no key `b`; its keys are `a`"),)
+
+
+def test_keys_that_come_later_are_columns(tmp_path: Path) -> None:
+    rows = write(tmp_path / "a.jsonl", '{"a": 1}\n{"a": 2, "b": "x"}\n{"c": 5}\n{"a": 3, "c": null, "b": "y"}\n')
+    table = read_table(rows, ["b"])
+    assert table.columns == {"a": ("1", "2", "3"), "b": ("", "x", "y"), "c": ("", "", "")}
+    assert table.lines == (1, 2, 4) and table.problems == (Problem(3, "has no key `a`; its keys are `c`"),)
+
+
+def test_values_that_json_has_no_form_of() -> None:
+    """As Parquet gives them: a date must be read as one, and a decimal as a number."""
+    assert cell_text(Decimal("1.50")) == "1.50" and cell_text(date(2024, 5, 31)) == "2024-05-31"
+    moment = datetime(2024, 5, 31, 12, 30, tzinfo=UTC)
+    assert to_time(cell_text(moment)) == moment.timestamp() == to_time(cell_text(moment.replace(tzinfo=None)))
+    plain = {None: "", "x": "x", True: "true", 3: "3", 0.5: "0.5"}
+    assert {value: cell_text(value) for value in plain} == plain
+    assert cell_text([1, "ä"]) == '[1, "ä"]' and cell_text({"day": date(2024, 5, 31)}) == '{"day": "2024-05-31"}'
 
 
 @pytest.mark.parametrize(

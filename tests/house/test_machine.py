@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 from headway.core import machine, waiting
-from headway.core.errors import UsageError
+from headway.core.errors import ConfigError
 from headway.core.machine import available_memory, expected_memory, require_memory
+from headway.core.side_by_side import side_by_side
 from headway.core.waiting import Waiting
 
 GB = 10**9
@@ -76,7 +77,7 @@ def test_too_large_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = (
         r"of 150,000,000 parameters takes at least 3.0 GB of .*but 2.0 GB are available\nHint: lower `--model.width`"
     )
-    with pytest.raises(UsageError, match=sentence):
+    with pytest.raises(ConfigError, match=sentence):
         require_memory(150_000_000)
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     require_memory(10**15)  # where nothing is known, nothing is refused
@@ -121,3 +122,16 @@ def test_threads_stop_spinning_beside_a_program_that_began_later(tmp_path: Path,
     with Waiting(tmp_path / "none") as looking:
         looking.look()
         assert looking.sleepers is None
+
+
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_threads_compute_in_the_mode_of_their_caller(mode: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with mode():
+            modes = lambda _=0: (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), threading.get_ident())  # noqa: E731
+            expected, found = modes(), side_by_side(modes, range(8))
+    finally:
+        torch.set_num_threads(before)
+    assert {each[:2] for each in found} == {expected[:2]} and expected[2] not in {each[2] for each in found}

@@ -117,9 +117,16 @@ def test_its_operations_are_counted(library: str) -> None:
         (None, "", False),
     ],
 )
-def test_where_mkl_does_without_avx512(tmp_path: Path, vendor: str | None, flags: str, expected: bool) -> None:
+def test_where_mkl_does_without_avx512(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vendor: str | None, flags: str, expected: bool
+) -> None:
     (tmp_path / "proc").mkdir()
     if vendor:
         core = f"processor\t: 0\nvendor_id\t: {vendor}\nmodel name\t: X\nflags\t\t: {flags}\n\n"
         (tmp_path / "proc/cpuinfo").write_text(core * 2)
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
     assert mkl_ignores_avx512(tmp_path) == expected
+    monkeypatch.setenv("ATEN_CPU_CAPABILITY", "avx2")  # what was found is kept: another file
+    (tmp_path / "other").mkdir()
+    (tmp_path / "proc").rename(tmp_path / "other" / "proc")
+    assert not mkl_ignores_avx512(tmp_path / "other")

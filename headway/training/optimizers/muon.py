@@ -77,7 +77,7 @@ def all_orthogonalised(batches: list[Float[Tensor, "k r c"]]) -> list[Float[Tens
     """`orthogonalised` for batches of equal matrices: all in one batch, or, where oneDNN multiplies, each on one core."""
     sizes, together = [len(batch) for batch in batches], torch.cat(batches)
     if uses_onednn(together[0], together.shape[1]):
-        return list(torch.stack(side_by_side(torch.no_grad()(orthogonalised), together.unbind())).split(sizes))
+        return list(torch.stack(side_by_side(orthogonalised, together.unbind())).split(sizes))
     return list(orthogonalised(together).split(sizes))
 
 
