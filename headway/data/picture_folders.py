@@ -34,11 +34,22 @@ def find_folders(root: Path, side: int | None = None) -> Parts:
     if not classes:
         expected = "expected one folder of PNG or JPEG files for each class, named after the class."
         raise DataError(f"there are no folders in `{root}`", expected)
+    if odd := [name for name in classes if not is_text(name)]:
+        raise DataError(f"the folder `{readable(odd[0])}` has a name that is not UTF-8", "rename it, then train again.")
     return {part: partial(read_folder, folder, classes, str(root), side) for part, folder in parts.items()}
 
 
 def folders_in(root: Path) -> list[Path]:
     return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def is_text(name: str) -> bool:
+    """Whether a file name is UTF-8; the bytes of others come as halves of characters, which no file can hold."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def readable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
 
 
 def read_folder(root: Path, classes: Sequence[str], origin: str, side: int | None = None) -> Pictures:
@@ -48,7 +59,11 @@ def read_folder(root: Path, classes: Sequence[str], origin: str, side: int | Non
         relative = path.relative_to(root)
         if any(part.startswith(".") for part in relative.parts):
             continue
-        files.append((len(files) + 1, path, classes.index(relative.parts[0])))
+        number = len(files) + len(bad) + 1
+        if is_text(str(relative)):
+            files.append((number, path, classes.index(relative.parts[0])))
+        else:
+            bad.append(Problem(number, f"`{readable(str(relative))}` has a name that is not UTF-8"))
     headers: list[tuple[int, Path, int, tuple[int, int], str]] = []
     for number, path, label in files:
         try:

@@ -159,6 +159,17 @@ def test_unreadable_files_are_reported_and_many_are_an_error(tmp_path: Path) -> 
     refused(tmp_path, "11 of 16 files cannot be read", "PNG or JPEG")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="names are characters there, not bytes")
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    write_folder(tmp_path, noise(6), ["cat", "dog"] * 3)
+    odd = os.fsencode(tmp_path / "cat") + b"/H\xe4user.png"
+    os.rename(next((tmp_path / "cat").iterdir()), odd)
+    found = read_pictures(tmp_path)
+    assert len(found.images) == 5 and [p.message for p in found.problems] == ["`cat/H?user.png` has a name that is not UTF-8"]
+    os.rename(tmp_path / "dog", os.fsencode(tmp_path) + b"/k\xe4fer")
+    refused(tmp_path, r"the folder `k\?fer` has a name that is not UTF-8")
+
+
 def test_what_holds_no_pictures(tmp_path: Path) -> None:
     refused(tmp_path / "none", "there is no file or folder")
     refused(tmp_path, "there are no folders in", "one folder of PNG or JPEG files for each class")
