@@ -96,6 +96,14 @@ def read_json(path: Path) -> typing.Any:
         raise RunError(f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again.") from problem
 
 
+def read_text(path: Path) -> str:
+    """A text file of a run; what is no UTF-8 is a `ValueError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+
+
 def _unreadable(path: Path, problem: OSError) -> RunError:
     """The system does not give the file: that is no damage yet."""
     hint = "try again; if it stays so, restore the file from a copy."

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from headway.core.errors import DataError, RunError, UsageError
-from headway.core.files import parse_json, write_text
+from headway.core.files import parse_json, read_text, write_text
 from headway.core.folds import current_fold, take_fold
 from headway.core.seeds import derive
 from headway.data.doctor import examine
@@ -189,10 +189,10 @@ def read_held_out(folder: Path) -> dict[str, HeldOut]:
     parts: dict[str, HeldOut] = {}
     for path in sorted((folder / "held_out").glob("*.jsonl"), key=lambda p: (p.stem != "test", p.stem)):
         try:
-            rows = [parse_json(line) for line in split_lines(path.read_text(encoding="utf-8"))]
+            rows = [parse_json(line) for line in split_lines(read_text(path))]
             sources, targets = (tuple(row[side] for row in rows) for side in ("source", "target"))
             links = [tuple((int(s), int(t)) for s, t in row["alignment"]) for row in rows if "alignment" in row]
-        except (ValueError, KeyError, TypeError, OSError) as problem:
+        except (ValueError, KeyError, TypeError) as problem:
             raise RunError(
                 f"`{path}` is damaged: {problem}", "restore the file from a copy, or train again."
             ) from problem
