@@ -146,7 +146,7 @@ def _end_at_once() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 0)
+    os._exit(code if isinstance(code, int) else int(code is not None))  # as `sys.exit` would: nothing is success, words are not
 
 
 def _prepare_streams() -> None:
