@@ -40,6 +40,18 @@ def _keep_memory() -> None:
                 libc.mallopt(parameter, value)
 
 
+def return_memory() -> None:
+    """Give the pages that nothing uses back to the system.
+
+    Thresholds as above keep every freed piece. Steps use the same pieces again and again; what happens in between (a validation, in
+    threads of its own) leaves pieces of other sizes, and a long training would grow by some of them each time.
+    """
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "malloc_trim"):  # glibc's; others have no thresholds either
+            libc.malloc_trim(0)
+
+
 def cores() -> int:
     """The cores this process may use (a container may have been given fewer than the machine has)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -21,5 +21,5 @@ def pick(state: Any, rows: Int[Tensor, "n"]) -> Any:
     if isinstance(state, tuple):
         return tuple(pick(item, rows) for item in state)
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
-        return type(state)(**{f.name: pick(getattr(state, f.name), rows) for f in dataclasses.fields(state)})
+        return type(state)(**{f.name: pick(getattr(state, f.name), rows) for f in dataclasses.fields(state) if f.init})
     return state

@@ -85,7 +85,7 @@ class CrossBlock(nn.Module):
         one = x.shape[0] == 1
         step = seen.steps.get(one)
         if step is None:
-            step = seen.steps[one] = write_out(self, one)
+            step = seen.steps[one] = write_out(self, seen, one)
         return step(x, state, seen)  # type: ignore[no-any-return]
 
     def plain_step(self, x: Float[Tensor, "b d"], state: Any, seen: Remembered) -> tuple[Float[Tensor, "b d"], Any]:

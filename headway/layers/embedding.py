@@ -23,7 +23,8 @@ class Embedding(nn.Module):
         self.layouts = Layouts()
 
     def forward(self, ids: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
-        return F.embedding(ids, self.weight) * self.weight.shape[1] ** 0.5
+        weight = self.weight
+        return torch.embedding(weight, ids) * weight.shape[1] ** 0.5
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
         if torch.is_inference_mode_enabled():

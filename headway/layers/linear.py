@@ -1,7 +1,7 @@
 """y = W x + b with W laid out for the products of decoding, which multiply few rows again and again.
 
-    one row            W^T row by row, where it has more columns than rows: MKL then reads it at the speed of memory
-    a few rows         the blocks of oneDNN's kernel; also for one row of an output layer, whose weights two cores read faster than one
+    one row            as it is, read by all threads (`one_row.py`)
+    a few rows         the blocks of oneDNN's kernel
     while training     as it is
 
 A layout is made when it is first needed in `torch.inference_mode()`, and made anew when the weights have changed.
@@ -15,10 +15,11 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from headway.layers import one_row
 from headway.layers.products import MULTIPLY, linear
 
 BLOCK: Any = getattr(getattr(torch.ops.mkldnn, "_reorder_linear_weight", None), "default", None)
-MANY = 1 << 20  # weights that several threads read faster than one, also for one row: MKL does not divide a row, oneDNN does
+LEAST = 1 << 17  # weights from which on the threads of `one_row` are faster than a call of torch
 ROWS = 64  # what the blocks are chosen for; they serve any number of rows
 
 
@@ -34,7 +35,6 @@ class Layouts:
     """The layouts of one matrix W. A copy of this object begins without any: they can be made, and not be copied."""
 
     def __init__(self) -> None:
-        self.one: Kept | None = None  # for one row
         self.few: Kept | None = None  # for a few rows
 
     def __reduce__(self) -> tuple[type["Layouts"], tuple[()]]:
@@ -45,19 +45,12 @@ class Layouts:
     ) -> Float[Tensor, "*b o"]:
         """x W^T + b, in inference mode. Weights that are no parameter in memory (sharded, computed) are used as they are."""
         rows = x.numel() // weight.shape[1]
-        if rows == 0 or not _usable(weight) or x.dtype != torch.float32:
+        if rows == 0 or not is_usable(weight) or x.dtype != torch.float32:
             return F.linear(x, weight, bias)
-        if rows == 1 and weight.numel() < MANY:
-            return F.linear(x, self.for_one(weight), bias)
+        if rows == 1:
+            many = weight.numel() >= LEAST and one_row.library()
+            return one_row.linear(x.contiguous(), weight, bias) if many else F.linear(x, weight, bias)
         return MULTIPLY(x, self.for_few(weight), bias, "none", [], "")  # type: ignore[no-any-return]
-
-    def for_one(self, weight: Float[Tensor, "o i"]) -> Float[Tensor, "o i"]:
-        """W laid out for one row."""
-        if weight.shape[0] < weight.shape[1]:
-            return weight
-        if (one := self.one) is None or _changed(one, weight):
-            one = self.one = Kept(weight.detach(), weight._version, weight.detach().t().contiguous().t())
-        return one.layout
 
     def for_few(self, weight: Float[Tensor, "o i"]) -> Float[Tensor, "o i"]:
         """W laid out for a few rows, which only oneDNN can read."""
@@ -66,9 +59,9 @@ class Layouts:
         return few.layout
 
 
-def _usable(weight: Tensor) -> bool:
+def is_usable(weight: Tensor) -> bool:
     """Whether this is a parameter in the memory of the processor, of which a layout can be made and kept."""
-    kept = type(weight) is nn.Parameter and weight.is_cpu and not weight.is_inference()
+    kept = type(weight) is nn.Parameter and weight.is_cpu and weight.is_contiguous() and not weight.is_inference()
     return kept and weight.dtype == torch.float32 and BLOCK is not None
 
 
@@ -104,8 +97,7 @@ class Linear(nn.Linear):
         relu   whether negative numbers become 0
         """
         weight, bias, plain, multiply = self.weight, self.bias, F.linear, MULTIPLY
-        if one or not _usable(weight):
-            layout = self.layouts.for_one(weight) if _usable(weight) else weight
-            return (lambda x: plain(x, layout, bias).relu_()) if relu else lambda x: plain(x, layout, bias)
+        if one or not is_usable(weight):
+            return (lambda x: plain(x, weight, bias).relu_()) if relu else lambda x: plain(x, weight, bias)
         blocks, after = self.layouts.for_few(weight), "relu" if relu else "none"
         return lambda x: multiply(x, blocks, bias, after, [], "")

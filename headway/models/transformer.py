@@ -143,7 +143,7 @@ class Transformer(nn.Module):
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         past = state[0].past  # type: ignore[union-attr] # the mixers of its blocks keep caches
-        x = self.target(token) + self.target_position(1, past)[0]
+        x = self.target(token) + self.target_position(1, past)
         after = []
         for block, cache, seen in zip(self.decoder, state, memory, strict=True):
             x, cache = block.step(x, cache, seen)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from headway.core.errors import Diverged
 from headway.core.files import write_tensors
+from headway.core.machine import return_memory
 from headway.core.signals import answered
 from headway.core.waiting import Waiting
 from headway.models.weights import saved_tensors
@@ -247,6 +248,7 @@ class Loop(Generic[B]):
         self.state = dataclasses.replace(state, best=best[0], best_step=best[1], stale=best[2], validations=count)
         if better:
             self._save_weights()
+        return_memory()
         self._replan(progress)
 
     def _replan(self, progress: Progress) -> None:

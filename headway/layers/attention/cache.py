@@ -48,19 +48,24 @@ class Cache:
 
     def append(self, k: Float[Tensor, "b h 1 e"], v: Float[Tensor, "b h 1 e"], reach: int | None = None) -> "Cache":
         """One position more. Of all, the last `reach` are kept (None: all)."""
-        keys, values, stop, written = self.keys, self.values, self.stop + 1, self.written
-        first = self.first if reach is None else max(self.first, stop - reach)
         k, v = k.permute(2, 0, 1, 3), v.permute(2, 0, 1, 3)
         if torch.is_grad_enabled():
-            keys, values = torch.cat((keys[first : stop - 1], k)), torch.cat((values[first : stop - 1], v))
-            first, stop, written = 0, len(keys), [len(keys)]
-        else:
-            if written[0] != self.stop or stop > keys.shape[0]:  # the place is taken, or there is none
-                keys, values = (_with_room(y[first : stop - 1]) for y in (keys, values))
-                first, stop, written = 0, stop - first, [0]
-            keys[stop - 1 : stop].copy_(k)
-            values[stop - 1 : stop].copy_(v)
-            written[0] = stop
+            first = self.first if reach is None else max(self.first, self.stop + 1 - reach)
+            keys, values = (torch.cat((y[first : self.stop], new)) for y, new in ((self.keys, k), (self.values, v)))
+            return Cache(keys, values, 0, len(keys), self.past + 1)
+        after = self.with_room(reach)
+        after.keys[after.stop - 1 : after.stop].copy_(k)
+        after.values[after.stop - 1 : after.stop].copy_(v)
+        return after
+
+    def with_room(self, reach: int | None = None) -> "Cache":
+        """One position more, which is still to be written."""
+        keys, values, stop, written = self.keys, self.values, self.stop + 1, self.written
+        first = self.first if reach is None else max(self.first, stop - reach)
+        if written[0] != self.stop or stop > keys.shape[0]:  # the place is taken, or there is none
+            keys, values = (_with_room(y[first : stop - 1]) for y in (keys, values))
+            first, stop, written = 0, stop - first, [0]
+        written[0] = stop
         return Cache(keys, values, first, stop, self.past + 1, written)
 
     def pick(self, rows: Int[Tensor, "n"]) -> "Cache":

@@ -33,13 +33,13 @@ class Folded:
 
 @dataclass
 class Remembered:
-    """Keys and values of the sequence that is looked at, computed once."""
+    """Keys and values of the sequence that is looked at, computed once. What is made of them is made anew where rows are picked."""
 
     k: Float[Tensor, "b h s e"]  # keys, as the score wants them
     v: Float[Tensor, "b h s e"]  # values
     keep: Bool[Tensor, "b s"] | None
-    folded: Folded | None = None  # made by the first step that is faster with it
-    steps: dict[bool, Any] = field(default_factory=dict)  # of the block that looks: for one row (True), and for several
+    folded: Folded | None = field(default=None, init=False)  # made by the first step that is faster with it
+    steps: dict[bool, Any] = field(default_factory=dict, init=False)  # of the block: for one row (True), for several
 
 
 class Cross(nn.Module):

@@ -1,5 +1,4 @@
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -20,4 +19,5 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+        weight = self.weight
+        return torch.layer_norm(x, weight.shape, weight, self.bias, self.eps)

@@ -1,0 +1,148 @@
+"""One row of decoding in C against torch: products, and a whole block against its layers."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from headway.decode.greedy import greedy
+from headway.decode.state import pick
+from headway.layers import linear as linear_maps
+from headway.layers import one_row
+from headway.layers.attention.attend import recorded
+from headway.models.transformer import Config, Transformer
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+pytestmark = pytest.mark.skipif(one_row.library() is None and not shutil.which("cc"), reason="headway was installed without a C compiler")
+
+
+@pytest.fixture(params=[1, 2, 3], autouse=True)
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+def net(heads: int = 2) -> Transformer:
+    torch.manual_seed(0)
+    model = Transformer(Config(width=36, depth=2, heads=heads, inner=50), 70, 70).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    return model
+
+
+def test_it_was_compiled() -> None:
+    assert one_row.library() is not None, "there is a C compiler: `pip install --editable .` must have made it"
+
+
+@pytest.mark.parametrize("outputs, inputs", [(1, 1), (3, 5), (4, 16), (37, 100), (130, 33)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_product_is_that_of_torch(outputs: int, inputs: int, bias: bool) -> None:
+    x, weight, added = torch.randn(1, 1, inputs), torch.randn(outputs, inputs), torch.randn(outputs) if bias else None
+    torch.testing.assert_close(one_row.linear(x, weight, added), F.linear(x, weight, added), **CLOSE)
+
+
+def test_linear_maps_use_it_for_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    called, linear = [], one_row.linear
+    monkeypatch.setattr(one_row, "linear", lambda *given: called.append(given) or linear(*given))
+    layer, x = linear_maps.Linear(512, 300), torch.randn(300, 512).t()[:, :1].t()  # with gaps between its numbers
+    with torch.inference_mode():
+        torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), **CLOSE)
+        layer(torch.randn(2, 512))
+        linear_maps.Linear(512, 200)(x)
+    assert len(called) == 1, "two rows, and few weights, are torch's"
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4])
+@pytest.mark.parametrize("kept", [7, 4, 0])
+def test_a_block_is_its_layers(heads: int, kept: int) -> None:
+    """More positions than a cache has room for at first; keys that are padding, some or all of them."""
+    block = net(heads).decoder[0]
+    keep = None if kept == 7 else torch.arange(7)[None] < kept
+    with torch.inference_mode():
+        seen, plain = (block.cross.remember(y, keep) for y in (torch.randn(1, 7, 36),) * 2)
+        state = other = block.mixer.start(1)
+        for x in torch.randn(40, 1, 36):
+            before = x.clone()
+            y, state = block.step(x, state, seen)
+            z, other = block.plain_step(x, other, plain)
+            torch.testing.assert_close(y, z, **CLOSE)
+            assert torch.equal(x, before), "what is given is not changed"
+        torch.testing.assert_close(state.k, other.k, **CLOSE)
+        torch.testing.assert_close(state.v, other.v, **CLOSE)
+
+
+def test_states_are_values() -> None:
+    """Two continuations of one beginning, as beam search has them."""
+    block = net().decoder[0]
+    with torch.inference_mode():
+        seen = block.cross.remember(torch.randn(1, 7, 36), None)
+        x, y = torch.randn(2, 1, 36)
+        _, begin = block.step(x, block.mixer.start(1), seen)
+        _, first = block.step(x, begin, seen)
+        expected, _ = block.step(x, first, seen)
+        block.step(y, begin, seen)
+        found, _ = block.step(x, first, seen)
+        assert torch.equal(found, expected), "another continuation of its beginning changed it"
+
+
+def test_each_picked_sentence_keeps_its_own_memory() -> None:
+    """Two sentences become one row each: the step of the first is not that of the second."""
+    model, source = net(), torch.randint(4, 70, (2, 6))
+    with torch.inference_mode():
+        memory, state = model.read(source, source > 0)
+        token = torch.tensor([5, 5])
+        together, _ = model.step(token, state, memory)
+        for row in (torch.tensor([0]), torch.tensor([1])):
+            alone, _ = model.step(token[:1], *pick((state, memory), row))
+            torch.testing.assert_close(alone, together[row], **CLOSE)
+
+
+def test_the_words_are_those_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, source = net(), torch.randint(4, 70, (1, 9))
+    arguments = model, source, source > 0, 1, 2, [30]
+    with_c = greedy(*arguments)[0]
+    monkeypatch.setattr(one_row, "library", lambda: None)
+    without = greedy(*arguments)[0]
+    assert with_c.ids == without.ids and with_c.log_probability == pytest.approx(without.log_probability, abs=1e-3)
+
+
+def test_changed_weights_are_seen_by_the_next_sentence() -> None:
+    model, source = net(), torch.randint(4, 70, (1, 9))
+    arguments = model, source, source > 0, 1, 2, [30]
+    before = greedy(*arguments)[0]
+    with torch.no_grad():
+        model.decoder[1].feedforward.down.weight.mul_(-3)
+    assert greedy(*arguments)[0] != before
+
+
+def test_maps_are_recorded_also_after_a_step_in_c() -> None:
+    model, source = net(), torch.randint(4, 70, (1, 9))
+    with torch.inference_mode():
+        memory, state = model.read(source, source > 0)
+        plain, _ = model.step(torch.tensor([5]), state, memory)
+        with recorded(model) as maps:
+            watched, _ = model.step(torch.tensor([5]), state, memory)
+    torch.testing.assert_close(plain, watched, **CLOSE)
+    assert all(len(maps[f"decoder.{i}.{name}"]) == 1 for i in range(2) for name in ("mixer", "cross"))
+
+
+def test_what_c_does_not_compute_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another activation, and weights of another kind of number."""
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("C was asked")
+
+    monkeypatch.setattr(one_row, "BlockStep", refuse)
+    other, double = net(), net().double()
+    for block in other.decoder:
+        block.feedforward.activation = torch.tanh
+    source = torch.randint(4, 70, (1, 9))
+    for model in (other, double):
+        greedy(model, source, source > 0, 1, 2, [3])
+    with pytest.raises(AssertionError, match="C was asked"):
+        greedy(net(), source, source > 0, 1, 2, [3])
