@@ -17,6 +17,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from headway.layers.attention.causal import causal_attention, prefers_blocks
+
 
 class Attend(nn.Module):
     """Attention weights A from a score, and the values weighted by them. Holds no parameters but the score's.
@@ -44,6 +46,8 @@ class Attend(nn.Module):
         """
         masked = causal or allowed is not None or bias is not None
         if self.maps is None and self.score.scale is not None and not _are_many_short(q, k, masked):
+            if causal and bias is None and prefers_blocks(q, k):
+                return causal_attention(q, k, v, self.score.scale)
             if causal and bias is not None:
                 causal, allowed = False, _lower_triangle(q, k)
             added = allowed if bias is None else bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
