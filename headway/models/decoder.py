@@ -12,24 +12,23 @@
 
 `past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them. The state is a
 value: how many tokens were read, and for each block a cache, or tensors in a tuple, each with the batch as its first axis; and the last
-token, where pairs of tokens have embeddings.
+tokens, where pairs and triples of tokens have embeddings.
 """
 
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.layers.attention.cache import Cache
 from headway.layers.attention.transformer_xl import TransformerXL
-from headway.layers.bigrams import Bigrams
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
+from headway.layers.ngrams import BEFORE, NGrams
 
-LayerState = tuple[Tensor | int, ...] | Cache | Tensor  # of one mixer, or the last token
+LayerState = tuple[Tensor | int, ...] | Cache | Tensor  # of one mixer, or the last tokens
 State = tuple[int, tuple[LayerState, ...]]
 
 
@@ -56,7 +55,7 @@ class LanguageModel(Protocol):
 
 
 class Decoder(nn.Module):
-    """x = E[ids] (+ pairs, + positions) -> causal blocks -> norm; p(next) = softmax(O h), where O may be E.
+    """x = E[ids] (+ n-grams, + positions) -> causal blocks -> norm; p(next) = softmax(O h), where O may be E.
 
     Blocks of Transformer-XL carry a memory over windows: the tokens before a window are read first, without gradient,
     and each block keeps the inputs of its mixer at the last positions. The paper keeps what older weights made of them
@@ -71,10 +70,10 @@ class Decoder(nn.Module):
         norm: nn.Module,
         output: Embedding,
         dropout: float,
-        pairs: Bigrams | None = None,
+        ngrams: NGrams | None = None,
     ) -> None:
         super().__init__()
-        self.pairs = pairs
+        self.ngrams = ngrams
         self.embedding, self.position, self.norm, self.output = embedding, position, norm, output
         self.absolute = position is not None
         self.blocks: Any = nn.ModuleList(blocks)
@@ -96,8 +95,8 @@ class Decoder(nn.Module):
 
     def _embed(self, ids: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
         x = self.embedding(ids)
-        if self.pairs is not None:
-            x = x + self.pairs(ids, F.pad(ids, (1, 0), value=-1)[:, :-1])
+        if self.ngrams is not None:
+            x = x + self.ngrams(ids, self.ngrams.before(ids))
         if self.position is not None:
             x = x + self.position(ids.shape[1])
         return self.dropout(x)
@@ -115,22 +114,22 @@ class Decoder(nn.Module):
 
     def start(self, batch: int) -> State:
         states = tuple(block.mixer.start(batch) for block in self.blocks)
-        nothing = self.embedding.weight.new_full((batch,), -1, dtype=torch.long)
-        return 0, states if self.pairs is None else (*states, nothing)
+        nothing = self.embedding.weight.new_full((batch, BEFORE), -1, dtype=torch.long)
+        return 0, states if self.ngrams is None else (*states, nothing)
 
     def step(self, token: Int[Tensor, "b"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         past, states = state
         x = self.embedding(token)
-        if self.pairs is not None:
-            *states, before = states  # type: ignore[assignment]
-            x = x + self.pairs(token, before)
+        if self.ngrams is not None:
+            before = cast(Tensor, states[-1])
+            x, last = x + self.ngrams(token, before.T), torch.cat((token[:, None], before[:, :-1]), 1)
         if self.position is not None:
             x = x + self.position(1, past)[0]
         after = []
-        for block, mine in zip(self.blocks, states, strict=True):
+        for block, mine in zip(self.blocks, states, strict=self.ngrams is None):
             x, mine = block.step(x, mine)
             after.append(mine)
-        return self.norm(x), (past + 1, tuple(after if self.pairs is None else (*after, token)))
+        return self.norm(x), (past + 1, tuple(after if self.ngrams is None else (*after, last)))
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
         return self.output.logits(hidden)

@@ -8,13 +8,13 @@ from headway.core import registry
 from headway.core.config import require
 from headway.layers.activations import ACTIVATIONS
 from headway.layers.attention.multihead import Multihead
-from headway.layers.bigrams import Bigrams
 from headway.layers.block import Block
 from headway.layers.connections.deep_norm import deep, deep_initialise
 from headway.layers.embedding import Embedding
 from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal, Window
 from headway.layers.mixer import build_mixer, check_options, mixer_class
+from headway.layers.ngrams import NGrams
 from headway.layers.positions.sinusoidal import Sinusoidal
 from headway.layers.scores.scaled import Scaled
 from headway.layers.scores.unit_norm import UnitNorm
@@ -30,7 +30,9 @@ class Config:
     inner: int = 1024  # f, the width inside the feed-forward network
     context: int = 256  # positions that a token can look back at, itself included; of `multihead` and learned positions
     share: bool = False  # one matrix for embedding and output, as in GPT-2 and GPT-3
-    bigrams: int = 0  # rows of a table of pairs of tokens that is added to the embeddings; 0: none
+    ngrams: int = (
+        0  # rows of a table of pairs (and half as many of triples) of tokens, added to the embeddings; 0: none
+    )
     dropout: float = 0.0  # on every sublayer and on the embeddings
     position: Literal["rotary", "alibi", "relative", "learned", "sinusoidal"] = "rotary"  # where a token stands
     score: Literal["unit_norm", "scaled"] = "unit_norm"  # queries and keys of length 1 (QK-norm), or as in 2017
@@ -45,10 +47,10 @@ class Config:
             (min(sizes) >= 1, "`width`, `depth`, `heads`, `inner` and `context` must be at least 1"),
             (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
-            (self.bigrams >= 0, f"`bigrams` {self.bigrams} must be at least 0"),
+            (self.ngrams >= 0, f"`ngrams` {self.ngrams} must be at least 0"),
             (
-                self.bigrams < 1 or registry.mixer(self.mixer).name != "transformer_xl",
-                "`transformer_xl` does not know the token before its memory: `bigrams` must be 0",
+                self.ngrams < 1 or registry.mixer(self.mixer).name != "transformer_xl",
+                "`transformer_xl` does not know the tokens before its memory: `ngrams` must be 0",
             ),
             (
                 self.residual != "deep" or registry.mixer(self.mixer).name == "multihead",
@@ -111,8 +113,8 @@ class GPT(Decoder):
             added = place(c.width, c.context) if c.position == "learned" else place(c.width)
         words = Embedding(vocabulary, c.width)
         output = words if c.share else Embedding(vocabulary, c.width)
-        pairs = Bigrams(vocabulary, c.bigrams, c.width) if c.bigrams else None
-        super().__init__(words, added, blocks, around.final(c.width, norm), output, c.dropout, pairs)
+        ngrams = NGrams(vocabulary, c.ngrams, c.width) if c.ngrams else None
+        super().__init__(words, added, blocks, around.final(c.width, norm), output, c.dropout, ngrams)
         self._initialise(attends=make is Multihead)
 
     def _initialise(self, attends: bool) -> None:

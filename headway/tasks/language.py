@@ -110,7 +110,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         context = data.context or getattr(base.data if base else None, "context", None) or (128 if hurried else 256)
         chosen = recipe.model or Choice(cls.model)
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
-        # A table of pairs saves a short training what its first block would learn; longer ones were not measured with it.
+        # Tables of pairs and triples save a short training what its first block would learn; longer ones were not measured with it.
         small = hurried and base is None and tokens in ("characters", "bytes")
         paired = small and chosen.options.get("mixer") != "transformer_xl"
         model = sized(
@@ -120,7 +120,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
             inner=4,
             head_width=48,
             dropout=0.0,
-            more={"context": context, "bigrams": PAIRS if paired else 0},
+            more={"context": context, "ngrams": PAIRS if paired else 0},
         )
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}

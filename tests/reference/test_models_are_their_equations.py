@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.layers.attention.attend import recorded
-from headway.layers.bigrams import Bigrams
 from headway.layers.embedding import Embedding
+from headway.layers.ngrams import NGrams
 from headway.models import attention_seq2seq, encoder, gpt, rnn_seq2seq, transformer
 
 pytestmark = pytest.mark.usefixtures("doubles")
@@ -188,17 +188,19 @@ def test_embedding_scales_inputs_and_shares_its_matrix() -> None:
     torch.testing.assert_close(e.logits(torch.ones(2, 100)), e.weight.sum(1).expand(2, -1))
 
 
-@pytest.mark.parametrize("rows", [7, V * V], ids=["shared rows", "a row for each pair"])
-def test_bigrams_add_the_row_of_each_pair(rows: int) -> None:
-    layer = stirred(Bigrams(V, rows, W))
-    before = torch.cat((torch.full((len(TARGET), 1), -1), TARGET[:, :-1]), 1)
-    for ids, found in zip(TARGET.tolist(), layer(TARGET, before), strict=True):
+@pytest.mark.parametrize("rows", [1, 7, 2 * V**3], ids=["one row", "shared rows", "a row for each pair and triple"])
+def test_ngrams_add_the_rows_of_each_pair_and_triple(rows: int) -> None:
+    layer = stirred(NGrams(V, rows, W))
+    pairs, triples = layer.weight.split([rows, max(1, rows // 2)])
+    for ids, found in zip(TARGET.tolist(), layer(TARGET, NGrams.before(TARGET)), strict=True):
         assert not found[0].any()  # nothing stands before the first token
         for t in range(1, len(ids)):
-            row = layer.weight[(V * ids[t - 1] + ids[t]) % rows]
-            torch.testing.assert_close(found[t], row * math.sqrt(W) / 5, **CLOSE)
+            expected = pairs[(V * ids[t - 1] + ids[t]) % rows]
+            if t > 1:
+                expected = expected + triples[(V * V * ids[t - 2] + V * ids[t - 1] + ids[t]) % len(triples)]
+            torch.testing.assert_close(found[t], expected * math.sqrt(W) / 5, **CLOSE)
 
 
-def test_bigrams_need_to_know_the_token_before() -> None:
-    with pytest.raises(ConfigError, match="does not know the token before its memory"):
-        gpt.Config(mixer="transformer_xl", bigrams=5)
+def test_ngrams_need_to_know_the_tokens_before() -> None:
+    with pytest.raises(ConfigError, match="does not know the tokens before its memory"):
+        gpt.Config(mixer="transformer_xl", ngrams=5)
