@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
+from headway.layers.compiled import counted
 from headway.models.weights import saved_tensors
 from headway.runs.run import Run
 
@@ -56,7 +57,7 @@ def cost_of_pass(model: Any, forward: Callable[[], object], per: int, unit: str)
     trained = model.training
     model.eval()
     try:  # with gradients: without them torch's counter stumbles over a module whose output is a part of a parameter
-        with FlopCounterMode(display=False, custom_mapping=HIDDEN) as counter, torch.enable_grad():
+        with counted(), FlopCounterMode(display=False, custom_mapping=HIDDEN) as counter, torch.enable_grad():
             forward()
     finally:
         model.train(trained)

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headway.layers import one_row
+from headway.layers import compiled, one_row
 from headway.layers.products import MULTIPLY, linear
 
 BLOCK: Any = getattr(getattr(torch.ops.mkldnn, "_reorder_linear_weight", None), "default", None)
@@ -48,7 +48,7 @@ class Layouts:
         if rows == 0 or not is_usable(weight) or x.dtype != torch.float32:
             return F.linear(x, weight, bias)
         if rows == 1:
-            many = weight.numel() >= LEAST and one_row.library()
+            many = weight.numel() >= LEAST and compiled.library()
             return one_row.linear(x.contiguous(), weight, bias) if many else F.linear(x, weight, bias)
         return MULTIPLY(x, self.for_few(weight), bias, "none", [], "")  # type: ignore[no-any-return]
 

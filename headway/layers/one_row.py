@@ -1,21 +1,13 @@
-"""One row of decoding, in C: y = W x + b, and one position of a decoder block in one call (`one_row.c` has the equations).
+"""One row of decoding in C: y = W x + b, and one position of a decoder block in one call (`c/one_row.c` has the equations)."""
 
-The threads are those of the OpenMP library that torch has loaded; where it is another one, a single thread computes. Without
-`library()`, because there was no C compiler when headway was installed, torch computes the same numbers at half the speed.
-"""
-
-import ctypes
-from ctypes import POINTER, Structure, byref, c_float, c_int64, c_uint, c_void_p
-from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
-from typing import Any
+from ctypes import Structure, byref, c_float, c_int64, c_void_p
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from headway.layers.attention.cache import Cache
+from headway.layers.compiled import library
 
 
 class Map(Structure):
@@ -41,26 +33,6 @@ class Block(Structure):
         ("scale", c_float),
         ("eps", c_float),
     ]
-
-
-@cache
-def library() -> Any:
-    """The compiled functions, or None."""
-    paths = [Path(__file__).with_name(f"_one_row{suffix}") for suffix in EXTENSION_SUFFIXES]
-    try:
-        found = ctypes.CDLL(str(next(path for path in paths if path.exists())))
-    except (StopIteration, OSError):  # not compiled, or for another machine
-        return None
-    found.linear.argtypes = (c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_uint)
-    found.block_step.argtypes = (POINTER(Block), c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_uint)
-    try:
-        omp = ctypes.CDLL(
-            str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so")
-        )  # also finds what it is linked with
-        found.use_threads(omp.GOMP_parallel, omp.omp_get_thread_num, omp.omp_get_num_threads)
-    except (OSError, AttributeError):  # torch has other threads
-        pass
-    return found
 
 
 def linear(

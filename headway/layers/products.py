@@ -17,7 +17,9 @@ from torch import Tensor
 from headway.core.machine import mkl_ignores_avx512
 
 LEAST = 1 << 22  # multiplications below which the call takes longer than the product
-MULTIPLY: Any = getattr(getattr(torch.ops.mkldnn, "_linear_pointwise", None), "default", None)  # (x, W, b, ...) -> x W^T + b
+MULTIPLY: Any = getattr(
+    getattr(torch.ops.mkldnn, "_linear_pointwise", None), "default", None
+)  # (x, W, b, ...) -> x W^T + b
 
 
 def uses_onednn(a: Tensor, columns: int) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.layers import one_row
+from headway.layers import compiled, one_row
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.attention.multihead import Multihead
 from headway.layers.connections.pre_norm import PreNorm
@@ -43,7 +43,7 @@ def write_out(block: "CrossBlock", seen: Remembered, one: bool) -> Step:
     parts = _parts(block)
     if parts is None:
         return block.plain_step
-    if one and one_row.library() and _is_c(parts):
+    if one and compiled.library() and _is_c(parts):
         return _in_c(block, parts, seen)
     mixer, cross, feedforward, norms, _ = parts
     (w1, b1), (w2, b2), (w3, b3) = ((n.weight, n.bias) for n in norms)

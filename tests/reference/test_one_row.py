@@ -10,13 +10,13 @@ import torch.nn.functional as F
 
 from headway.decode.greedy import greedy
 from headway.decode.state import pick
+from headway.layers import compiled, one_row
 from headway.layers import linear as linear_maps
-from headway.layers import one_row
 from headway.layers.attention.attend import recorded
 from headway.models.transformer import Config, Transformer
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
-pytestmark = pytest.mark.skipif(one_row.library() is None and not shutil.which("cc"), reason="headway was installed without a C compiler")
+pytestmark = pytest.mark.skipif(compiled.library() is None and not shutil.which("cc"), reason="headway was installed without a C compiler")
 
 
 @pytest.fixture(params=[1, 2, 3], autouse=True)
@@ -36,7 +36,7 @@ def net(heads: int = 2) -> Transformer:
 
 
 def test_it_was_compiled() -> None:
-    assert one_row.library() is not None, "there is a C compiler: `pip install --editable .` must have made it"
+    assert compiled.library() is not None, "there is a C compiler: `pip install --editable .` must have made it"
 
 
 @pytest.mark.parametrize("outputs, inputs", [(1, 1), (3, 5), (4, 16), (37, 100), (130, 33)])
@@ -106,7 +106,7 @@ def test_the_words_are_those_without_it(monkeypatch: pytest.MonkeyPatch) -> None
     model, source = net(), torch.randint(4, 70, (1, 9))
     arguments = model, source, source > 0, 1, 2, [30]
     with_c = greedy(*arguments)[0]
-    monkeypatch.setattr(one_row, "library", lambda: None)
+    monkeypatch.setattr(compiled, "library", lambda: None)
     without = greedy(*arguments)[0]
     assert with_c.ids == without.ids and with_c.log_probability == pytest.approx(without.log_probability, abs=1e-3)
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
+from headway.layers.compiled import counted
 from headway.layers.attention.attend import recorded
 from headway.layers.recurrences.recurrence import GatedRecurrence, State
 
@@ -78,7 +79,7 @@ def multiply_adds(call: Callable[..., object], *shapes: tuple[int, ...]) -> int:
     It counts two operations for each. Nothing is computed where the device is "meta".
     """
     x = [torch.empty(shape) for shape in shapes]
-    with FlopCounterMode(display=False) as counter:
+    with counted(), FlopCounterMode(display=False) as counter:
         call(*x)
     return counter.get_total_flops() // 2
 

@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headway.layers.compiled import is_counted
+
 BLOCK = 64  # queries
 LONGEST = 512  # positions: the weights of longer sequences would take much memory
 LEAST = 1024  # queries of all heads and sequences together; for fewer the kernel is faster
@@ -30,7 +32,7 @@ def prefers_blocks(q: Heads, k: Float[Tensor, "b h s e"]) -> bool:
     """Whether blocks are faster than torch's kernel for these queries and keys; in half precision they are not."""
     b, h, t, _ = q.shape
     plain = q.is_cpu and q.dtype in (torch.float32, torch.float64) and not torch.is_autocast_enabled("cpu")
-    return plain and BLOCK <= t == k.shape[2] <= LONGEST and b * h * t >= LEAST
+    return plain and BLOCK <= t == k.shape[2] <= LONGEST and b * h * t >= LEAST and not is_counted()
 
 
 class _Causal(torch.autograd.Function):

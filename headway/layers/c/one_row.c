@@ -3,24 +3,13 @@
        x <- x + W_O attention(W_QKV norm(x))        x <- x + W_O' attention(W_Q norm(x), memory)        x <- x + W_2 relu(W_1 norm(x))
 
    A product with one row reads each weight once, so it takes as long as the reading. torch leaves it to one core, and spends as much
-   time again between its operations. Here each thread has its share of the rows of W and of the heads, and a block is one call. `one_row.py` calls it;
-   without it (no compiler when headway was installed) torch does the same, at half the speed. No header of Python or torch is needed. */
+   time again between its operations. Here each thread has its share of the rows of W and of the heads, and a block is one call. `one_row.py`
+   calls it; without it torch does the same at half the speed. */
 
 #include <math.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-#define FASTEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) /* AVX-512, AVX2: chosen when it is loaded */
-#define PAUSE __builtin_ia32_pause()
-#else
-#define FASTEST
-#define PAUSE
-#endif
-#define PATIENCE 20000 /* looks at a flag before the core is offered to others: about half a millisecond */
-#define ALONE 512 /* calls that one thread does by itself after that: some ten sentences */
+#include "threads.h"
 
 typedef struct {
   const float *weight, *bias; /* "o i", "o"; no bias: NULL */
@@ -39,23 +28,6 @@ typedef struct {
   float scale, eps;
 } Block;
 
-/* -- threads: those of the OpenMP library that torch has loaded, so that no second group of threads waits for the same cores -- */
-
-typedef void (*Parallel)(void (*work)(void *), void *job, unsigned threads, unsigned flags); /* GOMP_parallel */
-typedef int (*Ask)(void);
-
-static Parallel parallel;
-static Ask thread_number, thread_count;
-
-void use_threads(Parallel begin, Ask number, Ask count) { parallel = begin, thread_number = number, thread_count = count; }
-
-/* A thread that is waited for has no core: other programs compute. Then one thread is faster than two, and the calls to come are its own. */
-static atomic_int alone;
-
-typedef struct {
-  atomic_int arrived, phase;
-} Barrier;
-
 typedef struct {
   const Block *block;
   const Map *map;
@@ -66,27 +38,6 @@ typedef struct {
   float *room;          /* for what is computed in between */
   Barrier barrier;
 } Job;
-
-typedef struct {
-  int me, threads;
-} Share;
-
-static inline int64_t first(Share s, int64_t n) { return n * s.me / s.threads; }
-static inline int64_t last(Share s, int64_t n) { return n * (s.me + 1) / s.threads; }
-
-/* Wait until every thread has come here. */
-static inline void meet(Barrier *b, Share s) {
-  if (s.threads == 1) return;
-  int phase = atomic_load_explicit(&b->phase, memory_order_acquire);
-  if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) + 1 == s.threads) {
-    atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
-    atomic_store_explicit(&b->phase, phase + 1, memory_order_release);
-    return;
-  }
-  for (int looks = 0; atomic_load_explicit(&b->phase, memory_order_acquire) == phase; looks++)
-    if (looks < PATIENCE) PAUSE;
-    else atomic_store(&alone, ALONE), sched_yield();
-}
 
 /* -- arithmetic -- */
 
@@ -150,8 +101,6 @@ static inline void attend(const float *q, const float *k, const float *v, int64_
   }
 }
 
-static inline Share share(void) { return parallel ? (Share){thread_number(), thread_count()} : (Share){0, 1}; }
-
 FASTEST static void linear_share(void *given) {
   Job *job = given;
   Share s = share();
@@ -191,12 +140,6 @@ FASTEST static void block_share(void *given) {
   multiply(&b->up, mine, inner, RELU, first(s, f), last(s, f));
   meet(&job->barrier, s);
   multiply(&b->down, inner, x, ADD, from, to);
-}
-
-static void divide(void (*work)(void *), Job *job, unsigned threads) {
-  int crowded = atomic_load(&alone) > 0 && atomic_fetch_sub(&alone, 1) > 0;
-  if (parallel && threads > 1 && !crowded) parallel(work, job, threads, 0);
-  else work(job);
 }
 
 /* -- what Python calls -- */
