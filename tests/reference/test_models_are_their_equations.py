@@ -197,7 +197,8 @@ def test_ngrams_add_the_rows_of_each_pair_and_triple(rows: int) -> None:
         for t in range(1, len(ids)):
             expected = pairs[(V * ids[t - 1] + ids[t]) % rows]
             if t > 1:
-                expected = expected + triples[(V * V * ids[t - 2] + V * ids[t - 1] + ids[t]) % len(triples)]
+                number = V * V * ids[t - 2] + V * ids[t - 1] + ids[t]
+                expected = expected + triples[(2654435761 * number // 128) % len(triples)]
             torch.testing.assert_close(found[t], expected * math.sqrt(W) / 5, **CLOSE)
 
 
