@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from headway.cli import main
 from headway.evaluate.language import predict
 
-JUDGING = 0.1, 14  # share of the time, and seconds at most, left for judging the run and writing its report: all of the command counts
+JUDGING = 0.12, 16  # share of the time, and seconds at most, left for judging the run and writing its report: all of the command counts
 LAYERS, HEADS, WIDTH, CONTEXT, BATCH, STEPS = 4, 4, 128, 64, 12, 2000
 
 

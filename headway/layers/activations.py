@@ -70,27 +70,18 @@ def gelu(z: Values) -> Values:
     return F.gelu(z)
 
 
-CHUNK = 1 << 16  # numbers that stay in the cache of a core between two operations
-
-
 class _SquaredReLU(torch.autograd.Function):
     """r^2 and r = max(0, z). One tensor is kept for the gradient 2 r, and no pass is spent on where z was positive.
 
-    Chunk by chunk, because memory is what these operations wait for: r is still in the cache when it is squared. r is an
-    output, though no caller uses it, because saved outputs have gradients of their own: so second derivatives are right.
+    r is an output, though no caller uses it, because saved outputs have gradients of their own: so second derivatives are right.
     """
 
     @staticmethod
     def forward(ctx: Any, z: Tensor) -> tuple[Tensor, Tensor]:
-        z = z.contiguous()
-        r, y = torch.empty_like(z), torch.empty_like(z)
-        size = CHUNK if z.is_cpu else max(1, z.numel())
-        for a, b, c in zip(*(x.view(-1).split(size) for x in (z, r, y)), strict=True):
-            torch.clamp_min(a, 0.0, out=b)
-            torch.mul(b, b, out=c)
+        r = z.clamp_min(0.0)
         ctx.save_for_backward(r)
         ctx.set_materialize_grads(False)
-        return y, r
+        return r * r, r
 
     @staticmethod
     def backward(ctx: Any, dy: Tensor | None, dr: Tensor | None) -> Tensor | None:  # type: ignore[override]

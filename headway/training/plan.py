@@ -130,7 +130,7 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
 
 def validations(minutes: float | None) -> int:
     """How often a run is validated, unless its steps are very many: less often if it is short."""
-    return 6 if minutes is not None and minutes < 5 else 12
+    return 12 if minutes is None or minutes >= 5 else 6 if minutes >= 1.5 else 4
 
 
 def seconds_per_step(times: list[float], minutes: float, spent: float, validation: float) -> float:

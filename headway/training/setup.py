@@ -148,7 +148,7 @@ def _provisional(recipe: Recipe[object], proposal: Proposal[object], corpus: Cor
 def _seconds_per_step(loop: Loop[object], minutes: float, progress: Progress, began: float) -> float:
     """Time a few real steps and one validation; everything is put back afterwards."""
     progress.say("measuring the speed of this machine ...")
-    times = loop.timed_steps(min(20.0, 1.8 * minutes))
+    times = loop.timed_steps(min(20.0, minutes))
     start = time.monotonic()
     average = loop.learner.whole_average()
     if loop.validate and loop.processes.first:
