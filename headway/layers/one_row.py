@@ -53,6 +53,7 @@ class BlockStep:
     maps     W and b: project, output, query, answer, up, down
     memory   keys and values of what is looked at, "h s e" each, and what is added to its scores, "s", or None
     scale    of the scores of both attentions
+    eps      added to the variance by the norms
     """
 
     def __init__(

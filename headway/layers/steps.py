@@ -31,8 +31,8 @@ Step = Callable[[Tensor, Any, Any], tuple[Tensor, Any]]  # x, state, what is loo
 class Parts(NamedTuple):
     """The layers of a block whose step can be written out."""
 
-    mixer: Multihead
-    cross: Cross
+    mixer: Multihead  # causal self-attention
+    cross: Cross  # the attention to the memory
     feedforward: Feedforward
     norms: tuple[LayerNorm, LayerNorm, LayerNorm]  # before each of them
     maps: tuple[Linear, Linear, Linear, Linear, Linear, Linear]  # project, output, query, answer, up, down

@@ -260,9 +260,7 @@ class Loop(Generic[B]):
         possible = state.step + int((minutes * 60 - seconds) / (seconds / state.step))
         if possible < 0.93 * state.total:
             total = max(state.step + 1, possible)
-            progress.say(
-                f"the machine is slower than measured at the start: {total:,} steps instead of {state.total:,}"
-            )
+            progress.say(f"the machine is slower than measured: {total:,} steps instead of {state.total:,}")
             self.state = dataclasses.replace(state, total=total)
 
     # -- divergence ----------------------------------------------------------------------------------------------------
@@ -279,7 +277,7 @@ class Loop(Generic[B]):
             raise Diverged(f"training diverged {times} (at step {at + 1:,}: {what}){kept}", hint)
         was, self.state = self.state, load_checkpoint(self.folder, self.learner)
         self.state = dataclasses.replace(self.state, scale=scale, rollbacks=rollbacks, parts=was.parts)
-        self.state = dataclasses.replace(self.state, best=was.best, best_step=was.best_step)  # whose weights are written
+        self.state = dataclasses.replace(self.state, best=was.best, best_step=was.best_step)  # whose weights are kept
         progress.say(
             f"diverged at step {at + 1:,} ({what}): back to step {self.state.step:,} at {scale:g} of the learning rate"
         )

@@ -107,7 +107,7 @@ def test_a_test_part_is_set_apart_where_there_is_enough(tmp_path: Path) -> None:
 def test_time_is_left_for_as_many_validations_as_there_will_be() -> None:
     """One in each part of the run, and one more; the first step, which warms up, and delays of others do not count."""
     times = [9.0, 0.1, 0.1, 5.0, 0.1]
-    for minutes, validations in ((1.0, 7), (10.0, 13)):
+    for minutes, validations in ((1.0, 5), (2.0, 7), (10.0, 13)):
         left = 60 * minutes - 10.0 - validations * 2.0
         assert seconds_per_step(times, minutes, 10.0, 2.0) == pytest.approx(0.1 * 60 * minutes / left)
     assert seconds_per_step(times, 1.0, 70.0, 2.0) == pytest.approx(0.2), "half of the budget is for training, whatever happens"

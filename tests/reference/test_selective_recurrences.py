@@ -8,7 +8,7 @@ import torch
 from probes import shaken
 from torch import Tensor
 
-from headway.layers.recurrences import mamba
+from headway.layers.recurrences import selective_scan
 from headway.layers.recurrences.mamba import Mamba
 from headway.layers.recurrences.min_gru import MinGRU
 from headway.layers.recurrences.min_lstm import MinLSTM
@@ -74,7 +74,7 @@ def paper(m: Mamba, x: Tensor) -> Tensor:
 
 def test_mamba_is_its_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     """In pieces that do not divide the length; outputs and gradients."""
-    monkeypatch.setattr(mamba, "SIZE", 1)  # so pieces have as few positions as they may, and one row each
+    monkeypatch.setattr(selective_scan, "SIZE", 1)  # so pieces have as few positions as they may, and one row each
     m = shaken(Mamba(N, D, states=3))
     x = torch.randn(B, 21, N, requires_grad=True)
     found, expected, g = m(x), paper(m, x), torch.randn(B, 21, D)
