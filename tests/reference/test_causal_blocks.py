@@ -28,8 +28,11 @@ def test_blocks_are_the_kernel_of_torch(t: int) -> None:
     found = causal_attention(*given, 0.3)
     expected = F.scaled_dot_product_attention(*given, is_causal=True, scale=0.3)
     torch.testing.assert_close(found, expected)
-    for mine, theirs in zip(torch.autograd.grad(found, given, g), torch.autograd.grad(expected, given, g), strict=True):
-        torch.testing.assert_close(mine, theirs)
+    of_expected = torch.autograd.grad(expected, given, g)
+    for again in (True, False):  # with second derivatives to come, and without
+        of_found = torch.autograd.grad(found, given, g, create_graph=again, retain_graph=True)
+        for mine, theirs in zip(of_found, of_expected, strict=True):
+            torch.testing.assert_close(mine, theirs)
 
 
 def test_derivatives_by_differences() -> None:
