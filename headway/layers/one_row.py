@@ -76,7 +76,7 @@ class BlockStep:
         needed = 4 * self.width + self.inner + threads * (self.width + max(state.stop, self.positions))
         if self.room.numel() < needed:
             self.room = x.new_empty(2 * needed)
-        x = x.clone()
+        x = x.clone(memory_format=torch.contiguous_format)
         keys, values, room = state.keys.data_ptr(), state.values.data_ptr(), self.room.data_ptr()
         library().block_step(byref(self.block), x.data_ptr(), keys, values, state.stop - 1, room, threads)
         return x, state
