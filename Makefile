@@ -14,7 +14,7 @@ BIN := .venv/bin
 
 install: .venv/.installed
 
-.venv/.installed: pyproject.toml constraints.txt $(wildcard headway/layers/c/*)
+.venv/.installed: pyproject.toml setup.py constraints.txt $(wildcard headway/layers/c/*)
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,tune,fast]'
 	@touch $@
@@ -54,7 +54,7 @@ performance: .venv-peers/.installed
 benchmark: .venv-peers/.installed
 	.venv-peers/bin/python benchmarks/translation_speed.py
 
-.venv-peers/.installed: pyproject.toml constraints.txt $(wildcard headway/layers/c/*) benchmarks/peers.txt
+.venv-peers/.installed: pyproject.toml setup.py constraints.txt $(wildcard headway/layers/c/*) benchmarks/peers.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --requirement benchmarks/peers.txt --editable .
 	@touch $@
