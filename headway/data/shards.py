@@ -68,6 +68,8 @@ class Index:
         """What does not fit together."""
         if missing := {"train", "validation"} - self.parts.keys():
             return f"it has no part `{min(missing)}`"
+        if self.length < 1 or any(shard.tokens > self.length for part in self.parts.values() for shard in part.shards):
+            return f"its shards cannot hold {self.length:,} tokens each"
         for name, part in self.parts.items():
             whole = part.shards[:-1]
             named = [shard.file for shard in part.shards] == [file_name(name, i) for i in range(len(part.shards))]

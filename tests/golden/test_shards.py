@@ -168,6 +168,7 @@ def edit(change: Callable[[dict], object]) -> Callable[[Path], None]:  # type: i
         ("test-00000.tokens", Path.unlink, "`.*test-00000.tokens` is missing"),
         (INDEX, Path.unlink, "index.json` is missing"),
         (INDEX, cut, "index.json` is damaged"),
+        (INDEX, edit(lambda value: value.update(length=0)), "index.json` is damaged: its shards cannot hold 0 tokens each"),
         (INDEX, edit(lambda value: value.pop("dtype")), "index.json` does not fit: `dtype` is missing"),
         (INDEX, edit(lambda value: value["parts"].pop("validation")), "it has no part `validation`"),
         (INDEX, edit(lambda v: v["parts"]["train"]["shards"].pop(0)), "the shards of `train` are not all there"),
