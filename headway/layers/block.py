@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.feedforward import Feedforward
-from headway.layers.steps import write_out
 
 Residual = Callable[[int, float], nn.Module]  # PreNorm, PostNorm or DeepNorm, made from width and dropout
 
@@ -79,17 +77,6 @@ class CrossBlock(nn.Module):
         return self.around_feedforward(x, self.feedforward)
 
     def step(self, x: Float[Tensor, "b d"], state: Any, seen: Remembered) -> tuple[Float[Tensor, "b d"], Any]:
-        """One position. In inference mode it is written out once for what is looked at, with the weights of that moment."""
-        if not torch.is_inference_mode_enabled():
-            return self.plain_step(x, state, seen)
-        one = x.shape[0] == 1
-        step = seen.steps.get(one)
-        if step is None:
-            step = seen.steps[one] = write_out(self, seen, one)
-        return step(x, state, seen)  # type: ignore[no-any-return]
-
-    def plain_step(self, x: Float[Tensor, "b d"], state: Any, seen: Remembered) -> tuple[Float[Tensor, "b d"], Any]:
-        """`step` as its layers have it."""
         x, state = step_around(self.around_mixer, self.mixer, x, state)
         x = self.around_cross(x, lambda y: self.cross.step(y, seen))
         return self.around_feedforward(x, self.feedforward), state

@@ -47,7 +47,7 @@ def _load() -> Any:
     except (StopIteration, OSError):  # not compiled, or for another machine
         return None
     found.linear.argtypes = (c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_uint)
-    found.block_step.argtypes = (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_uint)
+    found.decoder_step.argtypes = (c_void_p, c_int64, *[c_void_p] * 4, c_int64, c_void_p, c_uint)
     found.scan_forward.argtypes = found.scan_backward.argtypes = (c_void_p, c_uint)
     found.scan_piece.restype = found.scan_room.restype = c_int64
     found.scan_room.argtypes = (c_int64,)

@@ -1,6 +1,8 @@
-"""One row of decoding in C: y = W x + b, and one position of a decoder block in one call (`c/one_row.c` has the equations)."""
+"""One row of decoding in C: y = W x + b, and one position of a decoder in one call (`c/one_row.c` has the equations)."""
 
+from collections.abc import Sequence
 from ctypes import Structure, byref, c_float, c_int64, c_void_p
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -46,37 +48,54 @@ def linear(
     return y
 
 
-class BlockStep:
-    """One position of a decoder block for one row: x, cache -> x, cache.
+class Weights(NamedTuple):
+    """What a decoder block computes with, while a sentence is decoded."""
 
-    norms    gain and shift before the mixer, the cross-attention and the feed-forward network
-    maps     W and b: project, output, query, answer, up, down
-    memory   keys and values of what is looked at, "h s e" each, and what is added to its scores, "s", or None
-    scale    of the scores of both attentions
+    norms: Sequence[
+        tuple[Tensor, Tensor]
+    ]  # gain and shift before the mixer, the cross-attention and the feed-forward network
+    maps: Sequence[tuple[Tensor, Tensor | None]]  # W and b: project, output, query, answer, up, down
+    memory: tuple[
+        Tensor, Tensor, Tensor | None
+    ]  # keys and values, "h s e", and what is added to scores, "s"; no padding: None
+    scale: float  # of the scores of both attentions
+
+
+class DecoderStep:
+    """One position of a decoder for one row: x, caches -> y, caches.
+
+    blocks   of the same width, heads and inner width
+    after    gain and shift of the norm after the last block
     eps      added to the variance by the norms
     """
 
-    def __init__(
-        self, norms: list[tuple[Tensor, Tensor]], maps: list[tuple[Tensor, Tensor | None]],
-        memory: tuple[Tensor, Tensor, Tensor | None], scale: float, eps: float,
-    ) -> None:  # fmt: skip
-        self.held = norms, maps, memory  # as long as their addresses are used
-        (heads, positions, _), width = memory[0].shape, norms[0][0].numel()
-        self.width, self.positions, self.inner = width, positions, len(maps[4][0])
-        self.block = Block(
-            width, heads, positions,
-            *(Norm(gain.data_ptr(), shift.data_ptr()) for gain, shift in norms),
-            *(Map(w.data_ptr(), None if b is None else b.data_ptr(), *w.shape) for w, b in maps),
-            *(None if y is None else y.data_ptr() for y in memory), scale, eps,
-        )  # fmt: skip
+    def __init__(self, blocks: Sequence[Weights], after: tuple[Tensor, Tensor], eps: float) -> None:
+        self.held = blocks, after  # as long as their addresses are used
+        (heads, self.positions, _), self.width = blocks[0].memory[0].shape, after[0].numel()
+        self.inner = len(blocks[0].maps[4][0])
+        self.blocks = (Block * len(blocks))(*(
+            Block(
+                self.width, heads, self.positions,
+                *(Norm(gain.data_ptr(), shift.data_ptr()) for gain, shift in block.norms),
+                *(Map(w.data_ptr(), None if b is None else b.data_ptr(), *w.shape) for w, b in block.maps),
+                *(None if y is None else y.data_ptr() for y in block.memory), block.scale, eps,
+            )
+            for block in blocks
+        ))  # fmt: skip
+        self.after, self.addresses = Norm(*(y.data_ptr() for y in after)), c_void_p * (2 * len(blocks))
         self.room = torch.empty(0)
 
-    def __call__(self, x: Float[Tensor, "1 d"], state: Cache) -> tuple[Float[Tensor, "1 d"], Cache]:
-        threads, state = torch.get_num_threads(), state.with_room()
-        needed = 4 * self.width + self.inner + threads * (self.width + max(state.stop, self.positions))
+    def __call__(
+        self, x: Float[Tensor, "1 d"], caches: Sequence[Cache]
+    ) -> tuple[Float[Tensor, "1 d"], tuple[Cache, ...]]:
+        threads, caches = torch.get_num_threads(), tuple([cache.with_room() for cache in caches])
+        stop, x = caches[0].stop, x.contiguous()
+        needed = threads * (8 * self.width + self.inner + max(stop, self.positions))
         if self.room.numel() < needed:
             self.room = x.new_empty(2 * needed)
-        x = x.clone(memory_format=torch.contiguous_format)
-        keys, values, room = state.keys.data_ptr(), state.values.data_ptr(), self.room.data_ptr()
-        library().block_step(byref(self.block), x.data_ptr(), keys, values, state.stop - 1, room, threads)
-        return x, state
+        y = torch.empty_like(x)
+        kept = self.addresses(*[z.data_ptr() for cache in caches for z in (cache.keys, cache.values)])
+        library().decoder_step(
+            self.blocks, len(caches), byref(self.after), x.data_ptr(), y.data_ptr(), kept, stop - 1, self.room.data_ptr(), threads
+        )  # fmt: skip
+        return y, caches

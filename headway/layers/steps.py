@@ -1,20 +1,22 @@
-"""One position of a decoder block written out, for decoding: the numbers of `CrossBlock.step`, without a call for each layer.
+"""One position of a decoder written out, for decoding: the numbers of its layers, without a call for each of them.
 
     x <- x + W_O attention(W_QKV norm(x))        x <- x + cross(norm(x))        x <- x + W_2 phi(W_1 norm(x))
 
 Asking every module for its parts, and every weight for its layout, takes as long as the products of a few rows, so it is done once for
-a sentence. For one row the whole block is one call (`one_row.py`).
+a sentence. For one row the whole decoder is one call (`one_row.py`).
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, cast
 
 import torch
-from torch import Tensor
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from headway.layers import compiled, one_row
 from headway.layers.attention.cross import Cross, Remembered
 from headway.layers.attention.multihead import Multihead
+from headway.layers.block import CrossBlock
 from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.feedforward import Feedforward
 from headway.layers.linear import Linear, is_usable
@@ -22,10 +24,10 @@ from headway.layers.masks import Causal
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.scaled import Scaled
 
-if TYPE_CHECKING:
-    from headway.layers.block import CrossBlock
-
-Step = Callable[[Tensor, Any, Any], tuple[Tensor, Any]]  # x, state, what is looked at -> x, state
+Memory = tuple[Remembered, ...]
+State = tuple[Any, ...]
+Step = Callable[[Tensor, State, Memory], tuple[Tensor, State]]
+BlockStep = Callable[[Tensor, Any, Remembered], tuple[Tensor, Any]]
 
 
 class Parts(NamedTuple):
@@ -38,13 +40,62 @@ class Parts(NamedTuple):
     maps: tuple[Linear, Linear, Linear, Linear, Linear, Linear]  # project, output, query, answer, up, down
 
 
-def write_out(block: "CrossBlock", seen: Remembered, one: bool) -> Step:
-    """The step of this block with the weights it has now, for one row or for several; its own `plain_step` if it has other layers."""
-    parts = _parts(block)
-    if parts is None:
-        return block.plain_step
-    if one and compiled.library() and _is_c(parts):
-        return _in_c(block, parts, seen)
+def step_through(
+    blocks: Iterable[CrossBlock], norm: nn.Module, x: Float[Tensor, "b d"], state: State, memory: Memory
+) -> tuple[Float[Tensor, "b d"], State]:
+    """One position through all blocks and the norm after them. In inference mode it is written out once for what is looked at.
+
+    blocks   of the decoder
+    norm     after the last of them
+    state    what each block keeps of the positions before
+    memory   what each block looks at; the first keeps what is written out, with the weights of that moment
+    """
+    if not torch.is_inference_mode_enabled():
+        return _one_by_one([block.step for block in blocks], norm)(x, state, memory)
+    steps, one = memory[0].steps, x.shape[0] == 1
+    step = steps.get(one)
+    if step is None:
+        step = steps[one] = write_out(blocks, norm, memory, one)
+    return step(x, state, memory)  # type: ignore[no-any-return]
+
+
+def write_out(blocks: Iterable[CrossBlock], norm: nn.Module, memory: Memory, one: bool) -> Step:
+    """The step with the weights of now, for one row or for several; a block with other layers takes its own."""
+    parts = [_parts(block) for block in blocks]
+    if one and compiled.library() and all(map(_is_c, parts)) and type(norm) is LayerNorm and not _is_watched(norm):
+        return _in_c(blocks, norm, cast(list[Parts], parts), memory)
+    return _one_by_one([b.step if p is None else _in_torch(p, one) for b, p in zip(blocks, parts, strict=True)], norm)
+
+
+def _in_c(blocks: Iterable[CrossBlock], norm: LayerNorm, parts: Sequence[Parts], memory: Memory) -> Step:
+    """The step in one call for one row; while maps are recorded, that of the layers."""
+    weights = [_weights(p, seen) for p, seen in zip(parts, memory, strict=True)]
+    in_c = one_row.DecoderStep(weights, (norm.weight, norm.bias), LayerNorm.eps)
+    attends = [attend for p in parts for attend in (p.mixer.attend, p.cross.attend)]
+
+    def step(x: Tensor, state: State, memory: Memory) -> tuple[Tensor, State]:
+        if any(attend.maps is not None for attend in attends):
+            return _one_by_one([block.step for block in blocks], norm)(x, state, memory)
+        return in_c(x, state)
+
+    return step
+
+
+def _one_by_one(steps: Sequence[BlockStep], norm: nn.Module) -> Step:
+    """The steps of the blocks, one after the other."""
+
+    def step(x: Tensor, state: State, memory: Memory) -> tuple[Tensor, State]:
+        after = []
+        for block, kept, seen in zip(steps, state, memory, strict=True):
+            x, kept = block(x, kept, seen)
+            after.append(kept)
+        return norm(x), tuple(after)
+
+    return step
+
+
+def _in_torch(parts: Parts, one: bool) -> BlockStep:
+    """The step of a block in operations of torch."""
     mixer, cross, feedforward, norms, _ = parts
     (w1, b1), (w2, b2), (w3, b3) = ((n.weight, n.bias) for n in norms)
     shape, eps, heads = w1.shape, LayerNorm.eps, mixer.heads
@@ -52,7 +103,7 @@ def write_out(block: "CrossBlock", seen: Remembered, one: bool) -> Step:
     project, output, query, answer, up, down = (m.prepared(one, relu and m is feedforward.up) for m in parts.maps)
     attend, look, norm = mixer.attend.forward, cross.look, torch.layer_norm
 
-    def step(x: Tensor, state: Any, seen: Any) -> tuple[Tensor, Any]:
+    def step(x: Tensor, state: Any, seen: Remembered) -> tuple[Tensor, Any]:
         n, d = x.shape
         q, k, v = project(norm(x, shape, w1, b1, eps)).view(n, 3, heads, 1, d // heads).unbind(1)
         state = state.append(k, v)
@@ -64,32 +115,25 @@ def write_out(block: "CrossBlock", seen: Remembered, one: bool) -> Step:
     return step
 
 
-def _in_c(block: "CrossBlock", parts: Parts, seen: Remembered) -> Step:
-    """The step for one row in one call; while maps are recorded, that of its layers."""
-    first, second = parts.mixer.attend, parts.cross.attend
+def _weights(parts: Parts, seen: Remembered) -> one_row.Weights:
+    """The same block for C."""
     added = None if seen.keep is None else seen.k.new_zeros(seen.keep.shape).masked_fill_(~seen.keep, float("-inf"))
-    fused = one_row.BlockStep(
+    return one_row.Weights(
         [(n.weight, n.bias) for n in parts.norms],
         [(m.weight, m.bias) for m in parts.maps],
         (seen.k[0].contiguous(), seen.v[0].contiguous(), added),
-        first.score.scale,
-        LayerNorm.eps,
+        parts.mixer.attend.score.scale,
     )
 
-    def step(x: Tensor, state: Any, seen: Any) -> tuple[Tensor, Any]:
-        recorded = first.maps is not None or second.maps is not None
-        return block.plain_step(x, state, seen) if recorded else fused(x, state)
 
-    return step
-
-
-def _is_c(parts: Parts) -> bool:
+def _is_c(parts: Parts | None) -> bool:
     """Whether what C computes is what this block computes."""
-    same = type(parts.cross.attend.score) is Scaled and parts.cross.heads == parts.mixer.heads
-    return same and parts.feedforward.activation is torch.relu and all(is_usable(m.weight) for m in parts.maps)
+    if parts is None or type(parts.cross.attend.score) is not Scaled or parts.cross.heads != parts.mixer.heads:
+        return False
+    return parts.feedforward.activation is torch.relu and all(is_usable(m.weight) for m in parts.maps)
 
 
-def _parts(block: "CrossBlock") -> Parts | None:
+def _parts(block: CrossBlock) -> Parts | None:
     """Its layers, if they are those of the Transformer, if it does not train (dropout), and if nobody hangs on their calls."""
     mixer: Any = block.mixer
     cross, feedforward = block.cross, block.feedforward
@@ -102,6 +146,11 @@ def _parts(block: "CrossBlock") -> Parts | None:
         return None
     norms = tuple(a.norm for a in around)
     called = block, mixer, cross, feedforward, mixer.attend, cross.attend, *around, *norms, *maps
-    if any(type(n) is not LayerNorm for n in norms) or any(m._forward_hooks or m._forward_pre_hooks for m in called):
+    if any(type(n) is not LayerNorm for n in norms) or any(map(_is_watched, called)):
         return None
     return Parts(mixer, cross, feedforward, norms, maps)
+
+
+def _is_watched(module: nn.Module) -> bool:
+    """Whether somebody hangs on its calls."""
+    return bool(module._forward_hooks or module._forward_pre_hooks)

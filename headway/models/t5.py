@@ -17,6 +17,7 @@ from headway.layers.masks import Causal
 from headway.layers.norms.rms_norm import RMSNorm
 from headway.layers.padding import where_padded
 from headway.layers.positions.relative_bias import RelativeBias
+from headway.layers.steps import step_through
 from headway.models.encoder_decoder import Memory, State
 
 
@@ -122,11 +123,7 @@ class T5(nn.Module):
 
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         x = self.target(token)
-        after = []
-        for block, cache, seen in zip(self.decoder, state, memory, strict=True):
-            x, cache = block.step(x, cache, seen)
-            after.append(cache)
-        return self.decoder_norm(x), tuple(after)
+        return step_through(self.decoder, self.decoder_norm, x, state, memory)
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
         return self.target.logits(hidden)

@@ -17,6 +17,7 @@ from headway.layers.feedforward import Feedforward
 from headway.layers.masks import Causal
 from headway.layers.mixer import build_mixer, mixer_class
 from headway.layers.padding import where_padded
+from headway.layers.steps import step_through
 from headway.models.encoder_decoder import Memory, State
 
 
@@ -144,11 +145,7 @@ class Transformer(nn.Module):
     def step(self, token: Int[Tensor, "bk"], state: State, memory: Memory) -> tuple[Float[Tensor, "bk d"], State]:
         past = state[0].past  # type: ignore[union-attr] # the mixers of its blocks keep caches
         x = self.target(token) + self.target_position(1, past)
-        after = []
-        for block, cache, seen in zip(self.decoder, state, memory, strict=True):
-            x, cache = block.step(x, cache, seen)
-            after.append(cache)
-        return self.decoder_norm(x), tuple(after)
+        return step_through(self.decoder, self.decoder_norm, x, state, memory)
 
     def logits(self, hidden: Float[Tensor, "*b d"]) -> Float[Tensor, "*b v"]:
         return self.target.logits(hidden)

@@ -1,4 +1,4 @@
-"""One row of decoding in C against torch: products, and a whole block against its layers."""
+"""One row of decoding in C against torch: products, and a whole decoder against its layers."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from headway.decode.greedy import greedy
 from headway.decode.state import pick
 from headway.layers import compiled, one_row
 from headway.layers import linear as linear_maps
 from headway.layers.attention.attend import recorded
+from headway.layers.steps import step_through
 from headway.models.transformer import Config, Transformer
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
@@ -57,36 +59,50 @@ def test_linear_maps_use_it_for_one_row(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(called) == 1, "two rows, and few weights, are torch's"
 
 
+def through(model: Transformer, x: Tensor, state: Any, memory: Any) -> Any:
+    return step_through(model.decoder, model.decoder_norm, x, state, memory)
+
+
 @pytest.mark.parametrize("heads", [1, 2, 4])
 @pytest.mark.parametrize("kept", [7, 4, 0])
-def test_a_block_is_its_layers(heads: int, kept: int) -> None:
+@pytest.mark.parametrize("biased", [True, False])
+def test_a_decoder_is_its_layers(heads: int, kept: int, biased: bool) -> None:
     """More positions than a cache has room for at first; keys that are padding, some or all of them."""
-    block = net(heads).decoder[0]
+    model = net(heads)
+    for layer in model.decoder.modules():
+        if isinstance(layer, linear_maps.Linear) and not biased:
+            layer.register_parameter("bias", None)
     keep = None if kept == 7 else torch.arange(7)[None] < kept
     with torch.inference_mode():
-        seen, plain = (block.cross.remember(y, keep) for y in (torch.randn(1, 7, 36),) * 2)
-        state = other = block.mixer.start(1)
+        encoded = torch.randn(1, 7, 36)
+        memory, plain = (tuple(block.cross.remember(encoded, keep) for block in model.decoder) for _ in range(2))
+        state = other = tuple(block.mixer.start(1) for block in model.decoder)
         for x in torch.randn(40, 1, 36):
             before = x.clone()
-            y, state = block.step(x, state, seen)
-            z, other = block.plain_step(x, other, plain)
-            torch.testing.assert_close(y, z, **CLOSE)
+            y, state = through(model, x, state, memory)
+            z, after = x, []
+            for block, cache, seen in zip(model.decoder, other, plain, strict=True):
+                z, cache = block.step(z, cache, seen)
+                after.append(cache)
+            other = tuple(after)
+            torch.testing.assert_close(y, model.decoder_norm(z), **CLOSE)
             assert torch.equal(x, before), "what is given is not changed"
-        torch.testing.assert_close(state.k, other.k, **CLOSE)
-        torch.testing.assert_close(state.v, other.v, **CLOSE)
+        for ours, theirs in zip(state, other, strict=True):
+            torch.testing.assert_close(ours.k, theirs.k, **CLOSE)
+            torch.testing.assert_close(ours.v, theirs.v, **CLOSE)
 
 
 def test_states_are_values() -> None:
     """Two continuations of one beginning, as beam search has them."""
-    block = net().decoder[0]
+    model = net()
     with torch.inference_mode():
-        seen = block.cross.remember(torch.randn(1, 7, 36), None)
+        memory, state = model.read(torch.randint(4, 70, (1, 7)), torch.ones(1, 7, dtype=torch.bool))
         x, y = torch.randn(2, 1, 36)
-        _, begin = block.step(x, block.mixer.start(1), seen)
-        _, first = block.step(x, begin, seen)
-        expected, _ = block.step(x, first, seen)
-        block.step(y, begin, seen)
-        found, _ = block.step(x, first, seen)
+        _, begin = through(model, x, state, memory)
+        _, first = through(model, x, begin, memory)
+        expected, _ = through(model, x, first, memory)
+        through(model, y, begin, memory)
+        found, _ = through(model, x, first, memory)
         assert torch.equal(found, expected), "another continuation of its beginning changed it"
 
 
@@ -131,13 +147,20 @@ def test_maps_are_recorded_also_after_a_step_in_c() -> None:
     assert all(len(maps[f"decoder.{i}.{name}"]) == 1 for i in range(2) for name in ("mixer", "cross"))
 
 
+def test_who_watches_the_last_norm_sees_it_called() -> None:
+    model, source, seen = net(), torch.randint(4, 70, (1, 9)), list[Any]()
+    model.decoder_norm.register_forward_hook(lambda *call: seen.append(call))
+    greedy(model, source, source > 0, 1, 2, [3])
+    assert len(seen) == 4
+
+
 def test_what_c_does_not_compute_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another activation, and weights of another kind of number."""
 
     def refuse(*_: Any) -> Any:
         raise AssertionError("C was asked")
 
-    monkeypatch.setattr(one_row, "BlockStep", refuse)
+    monkeypatch.setattr(one_row, "DecoderStep", refuse)
     other, double = net(), net().double()
     for block in other.decoder:
         block.feedforward.activation = torch.tanh

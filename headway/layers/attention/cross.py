@@ -39,7 +39,7 @@ class Remembered:
     v: Float[Tensor, "b h s e"]  # values
     keep: Bool[Tensor, "b s"] | None
     folded: Folded | None = field(default=None, init=False)  # made by the first step that is faster with it
-    steps: dict[bool, Any] = field(default_factory=dict, init=False)  # of the block: for one row (True), for several
+    steps: dict[bool, Any] = field(default_factory=dict, init=False)  # of the first block: `layers/steps.py`
 
 
 class Cross(nn.Module):

@@ -1,10 +1,11 @@
-/* One row of decoding: y = W x + b, and one position of a decoder block, divided among the threads of torch.
+/* One row of decoding: y = W x + b, and one position of a decoder, divided among the threads of torch. In each of its blocks
 
        x <- x + W_O attention(W_QKV norm(x))        x <- x + W_O' attention(W_Q norm(x), memory)        x <- x + W_2 relu(W_1 norm(x))
 
-   A product with one row reads each weight once, so it takes as long as the reading. torch leaves it to one core, and spends as much
-   time again between its operations. Here each thread has its share of the rows of W and of the heads, and a block is one call. `one_row.py`
-   calls it; without it torch does the same at half the speed. */
+   and after the last one y = norm(x). A product with one row reads each weight once, so it takes as long as the reading. torch leaves it to
+   one core, and spends as much time again between its operations. Here each thread has its share of the heads and of the inner width, and the
+   whole decoder is one call. What the threads found is added up at the end of each sublayer, the only time that they wait for each other.
+   `one_row.py` calls it; without it torch does the same at half the speed. */
 
 #include <math.h>
 #include <string.h>
@@ -29,15 +30,11 @@ typedef struct {
 } Block;
 
 typedef struct {
-  const Block *block;
-  const Map *map;
-  const float *from; /* what `map` is multiplied with */
-  float *x;          /* "d": the row, changed in place; of `map`: the result */
-  float *keys, *values; /* "r d": the cache, with room for this position */
-  int64_t past;         /* positions before this one */
-  float *room;          /* for what is computed in between */
-  Barrier barrier;
-} Job;
+  int64_t start, stop;
+} Range;
+
+static inline Range part(Share s, int64_t n) { return (Range){first(s, n), last(s, n)}; }
+static inline Range whole(int64_t n) { return (Range){0, n}; }
 
 /* -- arithmetic -- */
 
@@ -47,34 +44,31 @@ static inline float dot(const float *a, const float *b, int64_t n) {
   return sum;
 }
 
-/* y = W x + b for the rows of W from `o` on, four at a time; added to y, or with negative numbers set to 0. */
-enum After { STORE, ADD, RELU };
-
-static inline void multiply(const Map *m, const float *x, float *y, enum After after, int64_t o, int64_t stop) {
-  int64_t n = m->in;
-  while (o < stop) {
-    float sums[4] = {0};
-    int64_t rows = stop - o < 4 ? stop - o : 4;
-    const float *w = m->weight + o * n;
-    if (rows == 4) {
-      float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-      for (int64_t i = 0; i < n; i++) {
-        s0 += w[i] * x[i];
-        s1 += w[n + i] * x[i];
-        s2 += w[2 * n + i] * x[i];
-        s3 += w[3 * n + i] * x[i];
-      }
-      sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
-    } else
-      for (int64_t r = 0; r < rows; r++) sums[r] = dot(w + r * n, x, n);
-    for (int64_t r = 0; r < rows; r++, o++) {
-      float z = sums[r] + (m->bias ? m->bias[o] : 0);
-      y[o] = after == ADD ? y[o] + z : after == RELU && z < 0 ? 0 : z;
+/* y_o = sum_i W_oi x_i over some rows and columns of W, four rows at a time. */
+static inline void multiply(const Map *m, Range o, Range i, const float *x, float *y) {
+  int64_t n = m->in, wide = i.stop - i.start;
+  const float *w = m->weight + o.start * n + i.start;
+  x += i.start, y += o.start;
+  int64_t rows = o.stop - o.start, r = 0;
+  for (; r + 4 <= rows; r += 4, w += 4 * n) {
+    float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (int64_t j = 0; j < wide; j++) {
+      s0 += w[j] * x[j];
+      s1 += w[n + j] * x[j];
+      s2 += w[2 * n + j] * x[j];
+      s3 += w[3 * n + j] * x[j];
     }
+    y[r] = s0, y[r + 1] = s1, y[r + 2] = s2, y[r + 3] = s3;
   }
+  for (; r < rows; r++, w += n) y[r] = dot(w, x, wide);
 }
 
-/* y = gain (x - mean) / sqrt(variance + eps) + shift. Every thread computes all of it, which is faster than waiting. */
+/* y <- y + x; nothing to add: NULL. */
+static inline void add(const float *x, Range range, float *y) {
+  for (int64_t i = range.start; x && i < range.stop; i++) y[i] += x[i];
+}
+
+/* y = gain (x - mean) / sqrt(variance + eps) + shift. */
 static inline void normalise(const Norm *norm, const float *x, float *y, int64_t d, float eps) {
   float mean = 0, square = 0;
   for (int64_t i = 0; i < d; i++) mean += x[i];
@@ -101,58 +95,107 @@ static inline void attend(const float *q, const float *k, const float *v, int64_
   }
 }
 
+/* -- y = W x + b -- */
+
+typedef struct {
+  Map map;
+  const float *x; /* "i" */
+  float *y;       /* "o" */
+  Barrier barrier;
+} Product;
+
 FASTEST static void linear_share(void *given) {
-  Job *job = given;
+  Product *p = given;
   Share s = share();
-  multiply(job->map, job->from, job->x, STORE, first(s, job->map->out), last(s, job->map->out));
-  meet(&job->barrier, s);
+  Range rows = part(s, p->map.out);
+  multiply(&p->map, rows, whole(p->map.in), p->x, p->y);
+  add(p->map.bias, rows, p->y);
+  meet(&p->barrier, s);
 }
 
-FASTEST static void block_share(void *given) {
-  Job *job = given;
-  const Block *b = job->block;
-  Share s = share();
-  int64_t d = b->width, e = d / b->heads, f = b->up.out, now = job->past + 1, most = now > b->positions ? now : b->positions;
-  int64_t from = first(s, d), to = last(s, d), head = first(s, b->heads), heads = last(s, b->heads); /* this thread's rows and heads */
-  float *x = job->x, *qkv = job->room, *y = qkv + 3 * d, *inner = y + d, *mine = inner + f + s.me * (d + most), *weights = mine + d;
-
-  normalise(&b->before_mixer, x, mine, d, b->eps);
-  for (int64_t part = 0; part < 3 * d; part += d) multiply(&b->project, mine, qkv, STORE, part + head * e, part + heads * e);
-  memcpy(job->keys + job->past * d + head * e, qkv + d + head * e, (size_t)((heads - head) * e) * sizeof(float));
-  memcpy(job->values + job->past * d + head * e, qkv + 2 * d + head * e, (size_t)((heads - head) * e) * sizeof(float));
-  for (int64_t h = head; h < heads; h++)
-    attend(qkv + h * e, job->keys + h * e, job->values + h * e, d, NULL, now, b->scale, e, weights, y + h * e);
-  meet(&job->barrier, s);
-  multiply(&b->output, y, x, ADD, from, to);
-  meet(&job->barrier, s);
-
-  normalise(&b->before_cross, x, mine, d, b->eps);
-  multiply(&b->query, mine, qkv, STORE, head * e, heads * e);
-  for (int64_t h = head; h < heads; h++) {
-    int64_t at = h * b->positions * e;
-    attend(qkv + h * e, b->keys + at, b->values + at, e, b->added, b->positions, b->scale, e, weights, y + h * e);
-  }
-  meet(&job->barrier, s);
-  multiply(&b->answer, y, x, ADD, from, to);
-  meet(&job->barrier, s);
-
-  normalise(&b->before_feedforward, x, mine, d, b->eps);
-  multiply(&b->up, mine, inner, RELU, first(s, f), last(s, f));
-  meet(&job->barrier, s);
-  multiply(&b->down, inner, x, ADD, from, to);
-}
-
-/* -- what Python calls -- */
-
-/* y = W x + b. */
 void linear(const float *weight, const float *bias, int64_t out, int64_t in, const float *x, float *y, unsigned threads) {
-  Map map = {weight, bias, out, in};
-  Job job = {.map = &map, .from = x, .x = y};
-  divide(linear_share, &job, threads);
+  Product product = {.map = {weight, bias, out, in}, .x = x, .y = y};
+  divide(linear_share, &product, threads);
 }
 
-/* One position: x is changed in place, its keys and values are written behind the `past` ones. */
-void block_step(const Block *block, float *x, float *keys, float *values, int64_t past, float *room, unsigned threads) {
-  Job job = {.block = block, .x = x, .keys = keys, .values = values, .past = past, .room = room};
-  divide(block_share, &job, threads);
+/* -- one position of a decoder -- */
+
+typedef struct {
+  const Block *blocks;
+  int64_t count;
+  const Norm *after;    /* the last block */
+  const float *x;       /* "d" */
+  float *y;             /* "d" */
+  float *const *caches; /* of each block: keys, then values; "r d" with room for this position */
+  int64_t past;         /* positions before this one */
+  float *room;          /* for what the threads compute in between: (8 d + f + the most positions) each */
+  Barrier barrier;
+} Position;
+
+typedef struct {
+  Share share;
+  int turn;                                  /* which of two sums is next: the other one may still be read */
+  float *x, *z, *qkv, *y, *inner, *weights; /* the row; it normalised; "3 d"; "d": answers of the heads; "f"; "s" */
+} Thread;
+
+/* x <- x + W y + b: each thread multiplies its own columns, and adds up what all have found. */
+static inline void answer(Position *p, Thread *t, const Map *m, Range columns, const float *y) {
+  int64_t d = m->out;
+  float *sums = p->room + (t->turn ^= 1) * t->share.threads * d;
+  multiply(m, whole(d), columns, y, sums + t->share.me * d);
+  meet(&p->barrier, t->share);
+  add(m->bias, whole(d), t->x);
+  for (int i = 0; i < t->share.threads; i++) add(sums + i * d, whole(d), t->x);
+}
+
+FASTEST static void pass(Position *p, Thread *t, const Block *b, float *keys, float *values) {
+  int64_t d = b->width, e = d / b->heads;
+  Range heads = part(t->share, b->heads), mine = {heads.start * e, heads.stop * e}, inner = part(t->share, b->up.out);
+  size_t bytes = (size_t)(mine.stop - mine.start) * sizeof(float);
+
+  normalise(&b->before_mixer, t->x, t->z, d, b->eps);
+  for (int64_t i = 0; i < 3 * d; i += d) {
+    Range rows = {i + mine.start, i + mine.stop};
+    multiply(&b->project, rows, whole(d), t->z, t->qkv);
+    add(b->project.bias, rows, t->qkv);
+  }
+  memcpy(keys + p->past * d + mine.start, t->qkv + d + mine.start, bytes);
+  memcpy(values + p->past * d + mine.start, t->qkv + 2 * d + mine.start, bytes);
+  for (int64_t i = mine.start; i < mine.stop; i += e)
+    attend(t->qkv + i, keys + i, values + i, d, NULL, p->past + 1, b->scale, e, t->weights, t->y + i);
+  answer(p, t, &b->output, mine, t->y);
+
+  normalise(&b->before_cross, t->x, t->z, d, b->eps);
+  multiply(&b->query, mine, whole(d), t->z, t->qkv);
+  add(b->query.bias, mine, t->qkv);
+  for (int64_t i = mine.start; i < mine.stop; i += e) {
+    int64_t at = i * b->positions;
+    attend(t->qkv + i, b->keys + at, b->values + at, e, b->added, b->positions, b->scale, e, t->weights, t->y + i);
+  }
+  answer(p, t, &b->answer, mine, t->y);
+
+  normalise(&b->before_feedforward, t->x, t->z, d, b->eps);
+  multiply(&b->up, inner, whole(d), t->z, t->inner);
+  add(b->up.bias, inner, t->inner);
+  for (int64_t i = inner.start; i < inner.stop; i++) t->inner[i] = t->inner[i] > 0 ? t->inner[i] : 0;
+  answer(p, t, &b->down, inner, t->inner);
+}
+
+FASTEST static void decoder_share(void *given) {
+  Position *p = given;
+  const Block *b = p->blocks;
+  Share s = share();
+  int64_t d = b->width, f = b->up.out, most = p->past + 1 > b->positions ? p->past + 1 : b->positions;
+  float *x = p->room + 2 * s.threads * d + s.me * (6 * d + f + most), *z = x + d, *qkv = z + d, *y = qkv + 3 * d, *inner = y + d;
+  Thread thread = {.share = s, .x = x, .z = z, .qkv = qkv, .y = y, .inner = inner, .weights = inner + f};
+  memcpy(x, p->x, (size_t)d * sizeof(float));
+  for (int64_t i = 0; i < p->count; i++) pass(p, &thread, b + i, p->caches[2 * i], p->caches[2 * i + 1]);
+  if (s.me == 0) normalise(p->after, x, p->y, d, b->eps);
+}
+
+/* y of x. Keys and values are written behind the `past` ones. */
+void decoder_step(const Block *blocks, int64_t count, const Norm *after, const float *x, float *y, float *const *caches, int64_t past,
+                  float *room, unsigned threads) {
+  Position position = {.blocks = blocks, .count = count, .after = after, .x = x, .y = y, .caches = caches, .past = past, .room = room};
+  divide(decoder_share, &position, threads);
 }

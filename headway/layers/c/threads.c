@@ -8,7 +8,8 @@
 #define PAUSE
 #endif
 #define PATIENCE 20000 /* looks at a flag before the core is offered to others: about half a millisecond */
-#define ALONE 512      /* calls that one thread does by itself after that: some ten sentences */
+#define SHORTEST 8     /* calls that one thread does by itself after that: at first, */
+#define LONGEST 512    /* and if it happens again and again: some fifteen sentences */
 
 typedef void (*Parallel)(void (*work)(void *), void *job, unsigned threads, unsigned flags); /* GOMP_parallel */
 typedef int (*Ask)(void);
@@ -16,8 +17,9 @@ typedef int (*Ask)(void);
 static Parallel parallel;
 static Ask thread_number, thread_count;
 
-/* A thread that is waited for has no core: other programs compute. Then one thread is faster than two, and the calls to come are its own. */
-static atomic_int alone;
+/* A thread that is waited for has no core: other programs compute. Then one thread is faster than two, and the next calls are its own. They are
+   few, because it may have been a moment, and twice as many each time that it was not; every call that goes well makes them one fewer. */
+static atomic_int late, alone, pause = SHORTEST;
 
 void use_threads(Parallel begin, Ask number, Ask count) { parallel = begin, thread_number = number, thread_count = count; }
 
@@ -33,11 +35,17 @@ void meet(Barrier *b, Share s) {
   }
   for (int looks = 0; atomic_load_explicit(&b->phase, memory_order_acquire) == phase; looks++)
     if (looks < PATIENCE) PAUSE;
-    else atomic_store(&alone, ALONE), sched_yield();
+    else atomic_store(&late, 1), sched_yield();
 }
 
 void divide(void (*work)(void *), void *job, unsigned threads) {
   int crowded = atomic_load(&alone) > 0 && atomic_fetch_sub(&alone, 1) > 0;
-  if (parallel && threads > 1 && !crowded) parallel(work, job, threads, 0);
-  else work(job);
+  if (!parallel || threads == 1 || crowded) {
+    work(job);
+    return;
+  }
+  parallel(work, job, threads, 0);
+  int calls = atomic_load(&pause);
+  if (atomic_exchange(&late, 0)) atomic_store(&alone, calls), atomic_store(&pause, 2 * calls < LONGEST ? 2 * calls : LONGEST);
+  else if (calls > SHORTEST) atomic_store(&pause, calls - 1);
 }
