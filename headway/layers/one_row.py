@@ -51,13 +51,9 @@ def linear(
 class Weights(NamedTuple):
     """What a decoder block computes with, while a sentence is decoded."""
 
-    norms: Sequence[
-        tuple[Tensor, Tensor]
-    ]  # gain and shift before the mixer, the cross-attention and the feed-forward network
+    norms: Sequence[tuple[Tensor, Tensor]]  # gain and shift: before the mixer, the cross-attention, the feed-forward
     maps: Sequence[tuple[Tensor, Tensor | None]]  # W and b: project, output, query, answer, up, down
-    memory: tuple[
-        Tensor, Tensor, Tensor | None
-    ]  # keys and values, "h s e", and what is added to scores, "s"; no padding: None
+    memory: tuple[Tensor, Tensor, Tensor | None]  # keys, values, "h s e", and what is added to scores, "s", or None
     scale: float  # of the scores of both attentions
 
 

@@ -62,7 +62,7 @@ def step_through(
 def write_out(blocks: Iterable[CrossBlock], norm: nn.Module, memory: Memory, one: bool) -> Step:
     """The step with the weights of now, for one row or for several; a block with other layers takes its own."""
     parts = [_parts(block) for block in blocks]
-    if one and compiled.library() and all(map(_is_c, parts)) and type(norm) is LayerNorm and not _is_watched(norm):
+    if one and compiled.library() and _are_in_c(parts) and type(norm) is LayerNorm and not _is_watched(norm):
         return _in_c(blocks, norm, cast(list[Parts], parts), memory)
     return _one_by_one([b.step if p is None else _in_torch(p, one) for b, p in zip(blocks, parts, strict=True)], norm)
 
@@ -126,11 +126,16 @@ def _weights(parts: Parts, seen: Remembered) -> one_row.Weights:
     )
 
 
-def _is_c(parts: Parts | None) -> bool:
-    """Whether what C computes is what this block computes."""
-    if parts is None or type(parts.cross.attend.score) is not Scaled or parts.cross.heads != parts.mixer.heads:
-        return False
-    return parts.feedforward.activation is torch.relu and all(is_usable(m.weight) for m in parts.maps)
+def _are_in_c(parts: Sequence[Parts | None]) -> bool:
+    """Whether C computes what these blocks compute: all of them with as many heads and the same inner width."""
+    shapes = set()
+    for p in parts:
+        if p is None or type(p.cross.attend.score) is not Scaled or p.feedforward.activation is not torch.relu:
+            return False
+        if not all(is_usable(m.weight) for m in p.maps):
+            return False
+        shapes |= {(p.mixer.heads, p.feedforward.up.weight.shape), (p.cross.heads, p.feedforward.up.weight.shape)}
+    return len(shapes) == 1
 
 
 def _parts(block: CrossBlock) -> Parts | None:

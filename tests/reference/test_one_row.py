@@ -14,6 +14,7 @@ from headway.decode.state import pick
 from headway.layers import compiled, one_row
 from headway.layers import linear as linear_maps
 from headway.layers.attention.attend import recorded
+from headway.layers.feedforward import Feedforward
 from headway.layers.steps import step_through
 from headway.models.transformer import Config, Transformer
 
@@ -155,17 +156,18 @@ def test_who_watches_the_last_norm_sees_it_called() -> None:
 
 
 def test_what_c_does_not_compute_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another activation, and weights of another kind of number."""
+    """Another activation, weights of another kind of number, blocks of several sizes."""
 
     def refuse(*_: Any) -> Any:
         raise AssertionError("C was asked")
 
     monkeypatch.setattr(one_row, "DecoderStep", refuse)
-    other, double = net(), net().double()
+    other, double, uneven = net(), net().double(), net()
+    uneven.decoder[1].feedforward = Feedforward(36, 51)
     for block in other.decoder:
         block.feedforward.activation = torch.tanh
     source = torch.randint(4, 70, (1, 9))
-    for model in (other, double):
+    for model in (other, double, uneven.eval()):
         greedy(model, source, source > 0, 1, 2, [3])
     with pytest.raises(AssertionError, match="C was asked"):
         greedy(net(), source, source > 0, 1, 2, [3])
