@@ -3,7 +3,6 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-SHARE = 0.2  # of the length of an embedding: so fast a row learns, which is met far more rarely than a token
 BEFORE = 2  # tokens before that are looked at
 SCATTER = 2654435761  # of Knuth's multiplicative hashing: triples that are alike are not to share a row more often than others
 
@@ -11,7 +10,7 @@ SCATTER = 2654435761  # of Knuth's multiplicative hashing: triples that are alik
 class NGrams(nn.Module):
     """Embeddings of pairs and triples of tokens: what a token means after those before it, looked up and not computed.
 
-        x_t = E[w_t] + 1/5 sqrt(d) (B[(v w_{t-1} + w_t) mod r] + C[hash(v^2 w_{t-2} + v w_{t-1} + w_t) mod r/2])        B = C = 0 at first
+        x_t = E[w_t] + sqrt(d) (B[(v w_{t-1} + w_t) mod r] + C[hash(v^2 w_{t-2} + v w_{t-1} + w_t) mod r/2])        B = C = 0 at first
 
     A model that reads characters spends its first layer on this. With r = v^2 rows every pair has one of its own; with fewer, pairs
     share them (the hashing trick), as triples do. At the first tokens there is no pair, or no triple, and nothing is added. The n-gram
@@ -22,21 +21,21 @@ class NGrams(nn.Module):
     """
 
     aliases = ("bigram embedding", "trigram embedding", "n-gram embedding", "pairs of tokens", "triples of tokens")
-    roles = {"weight": "table"}
+    roles = {"table": "table"}
 
     def __init__(self, vocabulary: int, rows: int, width: int) -> None:
         super().__init__()
         self.vocabulary, self.rows = vocabulary, rows
-        self.weight = nn.Parameter(torch.zeros(rows + max(1, rows // 2), width))  # B above C
+        self.table = nn.Parameter(torch.zeros(rows + max(1, rows // 2), width))  # B above C
 
     def forward(self, ids: Int[Tensor, "*b"], before: Int[Tensor, "2 *b"]) -> Float[Tensor, "*b d"]:
         """What pairs and triples add; `before` has w_{t-1} and w_{t-2}, -1 where there is none."""
-        v, r, (size, width) = self.vocabulary, self.rows, self.weight.shape
+        v, r, (size, width) = self.vocabulary, self.rows, self.table.shape
         last, second = before.clamp(min=0)
         pair = v * last + ids
         triple = (v * v * second + pair) * SCATTER >> 7
         rows = torch.stack((pair % r, r + triple % (size - r)))
-        found = F.embedding(rows, self.weight) * (SHARE * width**0.5 * (before >= 0)[..., None])
+        found = F.embedding(rows, self.table) * (width**0.5 * (before >= 0)[..., None])
         return found.sum(0)
 
     @staticmethod
