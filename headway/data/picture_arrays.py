@@ -34,7 +34,7 @@ def find_npz(path: Path) -> Parts:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {name.removesuffix(".npy") for name in archive.namelist()}
-    except (zipfile.BadZipFile, OSError) as problem:
+    except (zipfile.BadZipFile, OSError, RuntimeError) as problem:  # a version that no program writes is not implemented
         raise DataError(
             f"`{path}` is not an `.npz` archive: {str(problem).lower()}", "copy the file again."
         ) from problem

