@@ -44,13 +44,13 @@ def _load() -> Any:
     paths = [Path(__file__).with_name(f"_compiled{suffix}") for suffix in EXTENSION_SUFFIXES]
     try:
         found = ctypes.CDLL(str(next(path for path in paths if path.exists())))
-    except (StopIteration, OSError):  # not compiled, or for another machine
+        found.linear.argtypes = (c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_uint)
+        found.decoder_step.argtypes = (c_void_p, c_int64, *[c_void_p] * 4, c_int64, c_void_p, c_uint)
+        found.scan_forward.argtypes = found.scan_backward.argtypes = (c_void_p, c_uint)
+        found.scan_piece.restype = found.scan_room.restype = c_int64
+        found.scan_room.argtypes = (c_int64,)
+    except (StopIteration, OSError, AttributeError):  # not compiled, for another machine, or of an older version
         return None
-    found.linear.argtypes = (c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_uint)
-    found.decoder_step.argtypes = (c_void_p, c_int64, *[c_void_p] * 4, c_int64, c_void_p, c_uint)
-    found.scan_forward.argtypes = found.scan_backward.argtypes = (c_void_p, c_uint)
-    found.scan_piece.restype = found.scan_room.restype = c_int64
-    found.scan_room.argtypes = (c_int64,)
     try:
         omp = ctypes.CDLL(
             str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so")

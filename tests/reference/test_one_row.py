@@ -42,6 +42,12 @@ def test_it_was_compiled() -> None:
     assert compiled.library() is not None, "there is a C compiler: `pip install --editable .` must have made it"
 
 
+def test_functions_of_an_older_version_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever updates the sources, and does not install them again, has those."""
+    monkeypatch.setattr(compiled.ctypes, "CDLL", lambda path: object())
+    assert compiled._load.__wrapped__() is None
+
+
 @pytest.mark.parametrize("outputs, inputs", [(1, 1), (3, 5), (4, 16), (37, 100), (130, 33)])
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_product_is_that_of_torch(outputs: int, inputs: int, bias: bool) -> None:
