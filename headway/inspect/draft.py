@@ -107,6 +107,12 @@ def recipe_draft(recipe: Recipe[object]) -> Iterator[Draft]:
             return task.prepare(corpus, Path(folder), batch, recipe.seed)
 
         per_epoch = len(batches(proposal.batch))
+
+        def settle(seconds: float | None) -> Settings:
+            minutes = recipe.training.minutes
+            pace = None if seconds is None or minutes is None else planning.Pace(seconds, 60 * minutes)
+            return planning.settle(recipe, proposal, per_epoch, pace)
+
         yield Draft(
             recipe.task,
             proposal.model,
@@ -116,7 +122,7 @@ def recipe_draft(recipe: Recipe[object]) -> Iterator[Draft]:
             precision,
             batches,
             task.loss,
-            lambda seconds: planning.settle(recipe, proposal, per_epoch, seconds),
+            settle,
             recipe.ensemble,
             held_memory(),
         )

@@ -60,7 +60,7 @@ class Data:
     token_dropout: float | None = None  # probability that a token is hidden in training (default 0, or by data and budget)
     both_ways: float | None = None  # share of training, at first, in both directions (default 0, or by data and budget)
     beam: int | None = None  # hypotheses kept when judged and used; 1 is greedy (default 5; 1 for a regular language)
-    penalty: float = 1.0  # length penalty: higher gives longer output
+    penalty: float = 1.5  # length penalty: higher gives longer output
 
     def __post_init__(self) -> None:
         given = [self.pairs is not None, self.source is not None or self.target is not None, self.grammar is not None]

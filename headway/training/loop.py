@@ -29,7 +29,7 @@ from headway.training.learner import Learner
 from headway.training.memory import divided_message
 from headway.training.metrics import Metrics, Record, Validated
 from headway.training.plan import Settings
-from headway.training.precision import Arithmetic
+from headway.training.precision import Arithmetic, autocast
 from headway.training.processes import ALONE, Processes
 from headway.training.progress import Progress
 from headway.training.schedules import rate_factor
@@ -122,7 +122,8 @@ class Loop(Generic[B]):
         s = self.settings
         rate = s.rate * self.state.scale * rate_factor(s.schedule, step, self.state.total, s.warmup)
         # The average forgets its random beginning: early on it follows closely.
-        self.learner.step(rate, norm, s.clip, min(s.average, (1 + step) / (10 + step)))
+        with autocast(self.engine.device, self.engine.precision):  # the products of Muon
+            self.learner.step(rate, norm, s.clip, min(s.average, (1 + step) / (10 + step)))
 
     def timed_steps(self, seconds: float) -> list[float]:
         """How long a step takes, measured by real ones, after which everything is put back as it was."""
@@ -252,15 +253,21 @@ class Loop(Generic[B]):
         self._replan(progress)
 
     def _replan(self, progress: Progress) -> None:
-        """If the machine turned out slower than measured, a budget in minutes gets fewer steps. Recorded, so that resuming repeats it."""
-        minutes, state = self.settings.minutes, self.state
-        if minutes is None or state.step == state.total:
+        """A budget in minutes gets fewer steps if the machine is slower than measured and, in the first half, more if it is faster.
+
+        Seconds are too short to be exact, and an untrained model, which cannot end its sentences, takes long to validate. Recorded, so
+        that resuming repeats it.
+        """
+        left, state = self.settings.seconds, self.state
+        if left is None or state.step == state.total:
             return
-        seconds = self.processes.agree(self._seconds())
-        possible = state.step + int((minutes * 60 - seconds) / (seconds / state.step))
-        if possible < 0.93 * state.total:
+        passed = self.processes.agree(self._seconds())
+        possible = state.step + int((left - passed) / (passed / state.step))
+        slower, faster = possible < 0.93 * state.total, possible > 1.03 * state.total and 2 * state.step < state.total
+        if slower or faster:
             total = max(state.step + 1, possible)
-            progress.say(f"the machine is slower than measured: {total:,} steps instead of {state.total:,}")
+            word = "slower" if slower else "faster"
+            progress.say(f"the machine is {word} than measured: {total:,} steps instead of {state.total:,}")
             self.state = dataclasses.replace(state, total=total)
 
     # -- divergence ----------------------------------------------------------------------------------------------------

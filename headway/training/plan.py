@@ -7,7 +7,7 @@ the number of steps, so a budget in minutes is turned into steps by timing a few
 import dataclasses
 import statistics
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from headway.core import registry
 from headway.core.config import Choice, from_json, to_json
@@ -40,6 +40,7 @@ class Settings:
     clip: float = 1.0
     patience: int | None = None
     minutes: float | None = None  # the budget that the steps were planned for, if it was one of time
+    seconds: float | None = None  # what is left of it for steps and validations
     epochs: float | None = None  # or one of passes through the data
 
 
@@ -61,6 +62,13 @@ class Plan(Generic[D]):
 
     def to_json(self) -> Json:
         return {f.name: to_json(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+
+class Pace(NamedTuple):
+    """How fast training is, measured before it begins."""
+
+    step: float  # seconds, with a step's share of the validations
+    left: float  # seconds for all steps and validations
 
 
 @dataclass(frozen=True)
@@ -95,16 +103,16 @@ def budget_of(training: Training) -> Training:
     return training if given else dataclasses.replace(training, minutes=10.0)
 
 
-def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: float | None) -> Settings:
-    """The settings of training. `seconds` per step of `training.accumulate` batches were measured if the budget is in minutes."""
+def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, pace: Pace | None) -> Settings:
+    """The settings of training. The pace, with steps of `training.accumulate` batches, was measured if the budget is in minutes."""
     t = recipe.training
     total, accumulate = t.steps or 1, t.accumulate or 1
     if registry.get("optimizers", t.optimizer).facts.get("full_batch"):
-        accumulate, seconds = per_epoch, None if seconds is None else seconds * per_epoch
+        accumulate, pace = per_epoch, pace and pace._replace(step=pace.step * per_epoch)
     if t.epochs is not None:
         total = max(1, round(t.epochs * per_epoch / accumulate))
-    elif t.minutes is not None and seconds is not None:
-        total = max(1, int(t.minutes * 60 / seconds))
+    elif pace is not None:
+        total = max(1, int(pace.left / pace.step))
     gentle = recipe.start is not None  # weights that know something already: a longer warm-up
     return Settings(
         steps=total,
@@ -124,6 +132,7 @@ def settle(recipe: Recipe[D], proposal: Proposal[D], per_epoch: int, seconds: fl
         clip=t.clip,
         patience=t.patience,
         minutes=t.minutes,
+        seconds=pace and round(pace.left, 1),
         epochs=t.epochs,
     )
 
@@ -133,14 +142,15 @@ def validations(minutes: float | None) -> int:
     return 12 if minutes is None or minutes >= 5 else 6 if minutes >= 1.5 else 4
 
 
-def seconds_per_step(times: list[float], minutes: float, spent: float, validation: float) -> float:
-    """What a step may be reckoned with so that reading (`spent` seconds) and all validations fit into the budget as well.
+def pace(times: list[float], minutes: float, spent: float, validation: float) -> Pace:
+    """What training may be reckoned with so that reading (`spent` seconds), all validations and judging the result fit into the budget.
 
     The median of the timed steps: the mean would plan for every delay of the first seconds.
     """
     budget = 60 * minutes
-    left = max(0.5 * budget, budget - spent - (validations(minutes) + 1) * validation)
-    return statistics.median(times[1:]) * budget / left
+    left = max(0.5 * budget, budget - spent - validation)
+    steps = max(0.5 * budget, left - validations(minutes) * validation)
+    return Pace(statistics.median(times[1:]) * left / steps, left)
 
 
 def describe(plan: Plan[D], state: str, parameters: int, per_epoch: int, unit: str) -> str:

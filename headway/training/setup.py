@@ -111,8 +111,8 @@ def planned_loop(
     loop = _loop(task, plan, corpus, out, model, processes)
     loop.try_largest()
     minutes, per_epoch = recipe.training.minutes, len(loop.batches)
-    seconds = _seconds_per_step(loop, minutes, progress, began) if minutes is not None else None
-    plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, seconds))
+    pace = _pace(loop, minutes, progress, began) if minutes is not None else None
+    plan = dataclasses.replace(plan, training=planning.settle(recipe, proposal, per_epoch, pace))
     parameters = sum(p.numel() for p in model.parameters())
     progress.say(planning.describe(plan, task.describe(), parameters, per_epoch, task.unit))
     if processes.first:
@@ -145,7 +145,7 @@ def _provisional(recipe: Recipe[object], proposal: Proposal[object], corpus: Cor
     )
 
 
-def _seconds_per_step(loop: Loop[object], minutes: float, progress: Progress, began: float) -> float:
+def _pace(loop: Loop[object], minutes: float, progress: Progress, began: float) -> planning.Pace:
     """Time a few real steps and one validation; everything is put back afterwards."""
     progress.say("measuring the speed of this machine ...")
     times = loop.timed_steps(min(20.0, minutes))
@@ -154,7 +154,7 @@ def _seconds_per_step(loop: Loop[object], minutes: float, progress: Progress, be
     if loop.validate and loop.processes.first:
         loop.validate(average)
     once = 0.5 * (time.monotonic() - start)  # an untrained model writes to the limit: more than validations will cost
-    return loop.processes.agree(planning.seconds_per_step(times, minutes, time.monotonic() - began, once))
+    return planning.Pace(*loop.processes.agree(planning.pace(times, minutes, time.monotonic() - began, once)))
 
 
 def _refuse_changes(recipe: Recipe[object], plan: Plan[object], corpus: Corpus, out: Path) -> None:

@@ -37,7 +37,7 @@ def add_arguments(p: argparse.ArgumentParser, words: list[str]) -> None:
         "--penalty",
         type=float,
         metavar="A",
-        help="length penalty: higher gives longer output (default: that of the run, 1)",
+        help="length penalty: higher gives longer output (default: that of the run)",
     )
     p.add_argument("--batch", type=int, default=64, metavar="N", help="sentences at a time (default 64)")
     p.add_argument(

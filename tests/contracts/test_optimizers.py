@@ -17,7 +17,7 @@ from headway.tasks.sizing import default_rate
 from headway.training.checkpoint import FILE, read_header
 from headway.training.loop import Loop
 from headway.training.metrics import Metrics
-from headway.training.plan import settle
+from headway.training.plan import Pace, settle
 from headway.training.progress import Progress
 from headway.training.session import resume, start
 
@@ -79,7 +79,7 @@ def test_gradient_descent_reads_everything_before_each_step(digits: Path, tmp_pa
 
 def test_a_budget_in_minutes_counts_whole_epochs_of_gradient_descent() -> None:
     asked = Recipe("images", Data(), training=Training(minutes=1.0, optimizer="gradient_descent"))
-    settings = settle(asked, Proposal(Data(), Choice("mlp"), 32, 0.1), 20, 0.1)  # 0.1 s for each of 20 batches
+    settings = settle(asked, Proposal(Data(), Choice("mlp"), 32, 0.1), 20, Pace(0.1, 60.0))  # 0.1 s for each of 20 batches
     assert (settings.steps, settings.accumulate) == (30, 20)
     asked = Recipe("images", Data(), training=Training(epochs=7, optimizer="gradient_descent"))
     assert settle(asked, Proposal(Data(), Choice("mlp"), 32, 0.1), 20, None).steps == 7

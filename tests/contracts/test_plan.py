@@ -10,7 +10,9 @@ from headway.core.config import Choice
 from headway.data.grammar.corpus import generate
 from headway.tasks.recipe import Proposal, Recipe, Training
 from headway.tasks.translation import Data, Translation
-from headway.training.plan import budget_of, seconds_per_step, settle
+from headway.training.plan import Pace, budget_of, pace, settle
+
+HOUR = Pace(0.5, 3600.0)
 
 
 def propose(pairs: int, model: dict[str, Any], minutes: float | None = 10.0, **data: Any) -> Choice:
@@ -37,7 +39,7 @@ def test_few_pairs_that_are_read_often_are_made_harder() -> None:
     assert own.token_dropout == 0.0 and own.both_ways == 0.5, "what was asked for stays"
     recipe = Recipe("translation", Data(grammar=50), training=Training(minutes=60.0))
     asked = dataclasses.replace(recipe, training=Training(minutes=60.0, decay=0.0))
-    assert settle(recipe, long, 30, 0.5).decay == 0.1 and settle(asked, long, 30, 0.5).decay == 0.0
+    assert settle(recipe, long, 30, HOUR).decay == 0.1 and settle(asked, long, 30, HOUR).decay == 0.0
 
 
 def test_the_plan_fits_what_was_given() -> None:
@@ -71,8 +73,9 @@ def test_settings_follow_the_budget() -> None:
     proposal = Translation.propose(recipe, Translation.collect(Data(grammar=60), 1), None)
     assert settle(recipe, proposal, 30, None).steps == 30
     timed = dataclasses.replace(recipe, training=Training(minutes=1.0))
-    assert settle(timed, proposal, 30, 0.5).steps == 120 and settle(timed, proposal, 30, 0.5).warmup == 12
-    assert settle(dataclasses.replace(timed, start="x"), proposal, 30, 0.5).warmup == 24, (
+    found = settle(timed, proposal, 30, Pace(0.5, 60.0))
+    assert (found.steps, found.warmup, found.seconds) == (120, 12, 60.0)
+    assert settle(dataclasses.replace(timed, start="x"), proposal, 30, Pace(0.5, 60.0)).warmup == 24, (
         "weights that know something begin gently"
     )
 
@@ -105,9 +108,11 @@ def test_a_test_part_is_set_apart_where_there_is_enough(tmp_path: Path) -> None:
 
 
 def test_time_is_left_for_as_many_validations_as_there_will_be() -> None:
-    """One in each part of the run, and one more; the first step, which warms up, and delays of others do not count."""
+    """One in each part of the run, and one more to judge; the first step, which warms up, and delays of others do not count."""
     times = [9.0, 0.1, 0.1, 5.0, 0.1]
-    for minutes, validations in ((1.0, 5), (2.0, 7), (10.0, 13)):
-        left = 60 * minutes - 10.0 - validations * 2.0
-        assert seconds_per_step(times, minutes, 10.0, 2.0) == pytest.approx(0.1 * 60 * minutes / left)
-    assert seconds_per_step(times, 1.0, 70.0, 2.0) == pytest.approx(0.2), "half of the budget is for training, whatever happens"
+    for minutes, validations in ((1.0, 4), (2.0, 6), (10.0, 12)):
+        step, left = pace(times, minutes, 10.0, 2.0)
+        assert left == 60 * minutes - 10.0 - 2.0
+        assert left / step == pytest.approx((left - validations * 2.0) / 0.1)
+    step, left = pace(times, 1.0, 70.0, 2.0)
+    assert (left, left / step) == (30.0, pytest.approx(300.0)), "half of the budget is for training, whatever happens"

@@ -13,16 +13,11 @@ from torch import nn
 from headway.core.config import Choice
 from headway.core.errors import RunError
 from headway.core.files import read_tensors
-from headway.layers.recurrences.mamba import Mamba
-from headway.layers.recurrences.s4 import S4
-from headway.layers.roles import roles
 from headway.models.build import build_model
 from headway.tasks.task import Figure, Loss, Validation
 from headway.tasks.translation import Data, Translation
 from headway.training.checkpoint import FILE, read_header
-from headway.training.learner import Learner
 from headway.training.loop import EXPLODED, Loop
-from headway.training.optimizers.muon import ITERATIONS, A, B, C, Muon, from_blocks, orthogonalised, to_blocks
 from headway.training.plan import Settings
 from headway.training.progress import Progress
 
@@ -172,6 +167,27 @@ def test_timed_steps_leave_everything_as_it_was(tmp_path: Path) -> None:
     assert before.keys() == after.keys() and all(torch.equal(t, after[n]) for n, t in before.items())
 
 
+@pytest.mark.parametrize(
+    "seconds, total, word", [(0.5, 24, "faster"), (0.98, 12, None), (2.0, 6, "slower")]
+)  # of a step: 12 seconds were left for the 12 planned ones
+def test_a_budget_of_time_is_planned_again(tmp_path: Path, seconds: float, total: int, word: str | None) -> None:
+    made, spy = loop(tmp_path, seconds=12.0, validate=2), Spy()
+    made._seconds = lambda: seconds * made.state.step  # type: ignore[method-assign]
+    made.run(spy)
+    assert made.state.step == made.state.total == total
+    told = [line for line in spy.lines if "measured" in line]
+    assert told == ([f"the machine is {word} than measured: {total} steps instead of 12"] if word else [])
+    assert read_header(tmp_path / FILE)[0].total == total, "whoever continues the run trains as long"
+
+
+def test_a_machine_that_is_faster_at_last_changes_nothing(tmp_path: Path) -> None:
+    """The rate falls already; more steps would raise it again."""
+    made = loop(tmp_path, seconds=12.0, validate=2)
+    made._seconds = lambda: float(made.state.step) if made.state.step < 6 else 3.0  # type: ignore[method-assign]
+    made.run(Spy())
+    assert made.state.total == 12
+
+
 def test_the_average_keeps_no_history(tmp_path: Path) -> None:
     """It did: 400 bytes for each weight tensor and step, hundreds of megabytes in an hour."""
     made = loop(tmp_path)
@@ -200,88 +216,6 @@ def test_a_loop_without_a_folder_writes_nothing(tmp_path: Path, monkeypatch: pyt
     made = Loop(net, Rows(), loss, Settings(steps=200, batch=8, rate=0.1, optimizer="adamw"), 1)
     assert made.run(until=lambda step: step == 150) and made.state.step == 150
     assert loss(net, torch.randn(8, 3)).plain / 8 < 0.05 and not list(tmp_path.iterdir())
-
-
-def test_rates_are_neither_orthogonalised_nor_decayed() -> None:
-    """Logarithms of rates of S4 and Mamba went to Muon with weight decay once, because they are stored as matrices."""
-    for layer, rates in ((S4(6, 6, states=4), {"dt", "decay", "omega"}), (Mamba(6, 6), {"A"})):
-        declared = roles(layer)
-        assert {n for n, role in declared.items() if role == "rate"} == rates
-        learner = Learner(layer, Settings(steps=1, batch=1, rate=1e-3))
-        muon, adamw = learner.optimizers
-        assert isinstance(muon, Muon)
-        named = {id(p): n for n, p in layer.named_parameters()}
-        assert {named[id(p)] for p in muon.param_groups[0]["params"]} == {
-            n for n, role in declared.items() if role == "matrix"
-        }
-        assert (
-            rates <= {named[id(p)] for p in adamw.param_groups[1]["params"]}
-            and adamw.param_groups[1]["weight_decay"] == 0
-        )
-
-
-def test_muon_takes_a_kernel_as_a_matrix() -> None:
-    weight = nn.Parameter(torch.zeros(4, 2, 3, 3))
-    weight.grad = torch.randn(4, 2, 3, 3)
-    Muon([weight], lr=0.1).step()
-    flat = weight.grad.flatten(1)
-    expected = -0.1 * 0.2 * 18**0.5 * orthogonalised(flat[None])[0]
-    torch.testing.assert_close(weight.data.flatten(1), expected)
-
-
-def test_muon_against_the_singular_value_decomposition() -> None:
-    torch.manual_seed(0)
-    x = torch.randn(5, 24, 24)
-    u, _, vt = torch.linalg.svd(x)
-    o = orthogonalised(x)
-    # Newton-Schulz keeps the singular vectors: o = U diag(s) V^T with s near 1 (0.7 to 1.2) except for the smallest ones.
-    s = torch.diagonal(u.mT @ o @ vt.mT, dim1=-2, dim2=-1)
-    torch.testing.assert_close(u @ torch.diag_embed(s) @ vt, o, atol=1e-4, rtol=1e-3)
-    assert ((s[:, :-4] > 0.6) & (s[:, :-4] < 1.25)).all()
-    for rows, columns in ((6, 2), (2, 6), (5, 3), (3, 5), (4, 4)):
-        m = torch.randn(rows, columns)
-        assert torch.equal(from_blocks(to_blocks(m), rows, columns), m)
-    wide = torch.randn(2, 8, 32)  # iterated through its Gram matrix
-    u, _, vt = torch.linalg.svd(wide, full_matrices=False)
-    s = torch.diagonal(u.mT @ orthogonalised(wide) @ vt.mT, dim1=-2, dim2=-1)
-    torch.testing.assert_close(u @ torch.diag_embed(s) @ vt, orthogonalised(wide), atol=1e-4, rtol=1e-3)
-    assert ((s > 0.6) & (s < 1.25)).all()
-    for size in (1e-5, 1e5):  # a matrix has a direction, however small or large it is
-        torch.testing.assert_close(orthogonalised(size * wide), orthogonalised(wide), atol=1e-2, rtol=1e-2)
-    for size in (0.0, 1e-30, 1e-12, 1e-8):  # and in the end none: nothing grows out of noise
-        assert torch.linalg.matrix_norm(orthogonalised(size * x), 2).max() < 1.25
-    weight = torch.nn.Parameter(torch.zeros(8, 8))
-    weight.grad = torch.randn(8, 8)
-    Muon([weight], lr=0.1).step()
-    expected = -0.1 * 0.2 * 8**0.5 * orthogonalised(weight.grad[None])[0]
-    torch.testing.assert_close(weight.data, expected)
-
-
-@pytest.mark.parametrize("rows, columns", [(24, 24), (8, 32)])  # iterated itself, and through its Gram matrix
-@pytest.mark.parametrize("size", [0.0, 1e-30, 1e-20, 1e-14])
-def test_muon_makes_nothing_of_noise(rows: int, columns: int, size: float) -> None:
-    """Far below 1e-7 all is linear: times rows^(3/8), the bound of the scale, and 3.4 in each iteration. Without the bound: 1, or NaN."""
-    torch.manual_seed(0)
-    gradient = size * torch.randn(rows, columns)
-    expected = A**ITERATIONS * rows**0.375 / 1e-7 * gradient
-    torch.testing.assert_close(orthogonalised(gradient[None])[0], expected, atol=0, rtol=1e-3)
-    weight = nn.Parameter(torch.zeros(rows, columns))
-    weight.grad = gradient
-    Muon([weight], lr=0.1, momentum=0.0).step()
-    torch.testing.assert_close(weight.data, -0.1 * 0.2 * columns**0.5 * expected, atol=0, rtol=1e-3)
-
-
-@pytest.mark.parametrize("rows, columns", [(24, 24), (8, 32)])
-@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
-def test_muon_leaves_an_orthogonal_matrix_orthogonal(rows: int, columns: int, size: float) -> None:
-    """All n singular values are equal: the scale is at its bound, each becomes n^(-1/8), and then follows the polynomial on its own."""
-    torch.manual_seed(0)
-    q = torch.linalg.qr(torch.randn(columns, rows))[0].T
-    s = rows**-0.125
-    for _ in range(ITERATIONS):
-        s = A * s + B * s**3 + C * s**5
-    assert 0.68 < s < 1.21  # where the polynomial has its least and largest value
-    torch.testing.assert_close(orthogonalised(size * q[None])[0], s * q, atol=1e-4, rtol=1e-3)
 
 
 def test_a_checkpoint_counts_no_batch_twice(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@
 U V^T comes from four Newton-Schulz iterations X <- P X, P = a I + b A + c A^2, A = X X^T, which push all singular values towards 1. They
 need singular values of at most 1 to begin with, and each makes small ones 3.4 times as large; so X is divided by the Schatten norm
 (sum s_i^8)^(1/8) = |A^2|^(1/4), which is closer to the largest one than Frobenius' (sum s_i^2)^(1/2) and costs nothing, as A^2 is
-computed anyway: four iterations reach what five did. In float32: the bfloat16 of torch's own Muon is only emulated by a CPU.
+computed anyway: four iterations reach what five did. In float32, and under `torch.autocast` in its type: the bfloat16 of torch's own Muon
+is emulated by many CPUs, which then do not train in it either (`training/precision.py`).
 
 A matrix with k times as many rows as columns (the joint Q, K, V projection, the gates of an LSTM, the first layer of a feed-forward
 network) is cut into square blocks: they are different maps, and equal squares make one batched product. One with more columns than
@@ -25,6 +26,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headway.core.side_by_side import side_by_side
+from headway.layers.precision import without_autocast
 from headway.layers.products import product, uses_onednn
 
 Times = Callable[[Tensor, Tensor], Tensor]  # a product of matrices, or of each pair of two batches
@@ -74,8 +76,13 @@ def _through_gram(a: Float[Tensor, "*k r r"], p: Float[Tensor, "*k r r"], times:
 
 
 def all_orthogonalised(batches: list[Float[Tensor, "k r c"]]) -> list[Float[Tensor, "k r c"]]:
-    """`orthogonalised` for batches of equal matrices: all in one batch, or, where oneDNN multiplies, each on one core."""
+    """`orthogonalised` for batches of equal matrices: all in one batch, or, where oneDNN multiplies in float32, each on one core."""
     sizes, together = [len(batch) for batch in batches], torch.cat(batches)
+    device = together.device
+    if torch.is_autocast_enabled(device.type):
+        with without_autocast(device):
+            found = orthogonalised(together.to(torch.get_autocast_dtype(device.type)))
+        return list(found.to(together.dtype).split(sizes))
     if uses_onednn(together[0], together.shape[1]):
         return list(torch.stack(side_by_side(orthogonalised, together.unbind())).split(sizes))
     return list(orthogonalised(together).split(sizes))
