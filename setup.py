@@ -11,6 +11,7 @@ setup(
             "headway.layers._compiled",
             [f"{FOLDER}/{name}.c" for name in ("threads", "one_row", "selective_scan")],
             depends=[f"{FOLDER}/threads.h"],
+            libraries=["m"],
             extra_compile_args=["-O3", "-std=gnu11", *ARITHMETIC],
             optional=True,
         )

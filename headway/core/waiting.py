@@ -77,8 +77,10 @@ class Waiting:
             return
 
         def sleep() -> None:
-            torch.ones(threads * ENOUGH).mul_(1.0)
-            ready.set()
+            try:
+                torch.ones(threads * ENOUGH).mul_(1.0)
+            finally:  # also if the memory was refused: somebody waits
+                ready.set()
             self.sent_away.wait()
 
         self.sent_away.clear()

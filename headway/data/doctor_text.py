@@ -17,6 +17,7 @@ LONG_LINE = 10_000  # characters
 SHORT_DOCUMENT = 20  # characters
 REPEATABLE = 20  # characters; shorter lines (`}`, `* * *`, names of speakers) repeat in any text
 MUCH_REPEATED = 0.2  # of the lines
+MOST_HELD = 1 << 20  # characters of one line that are examined together
 MOST_COMPARED = 500_000  # different lines, and documents, that are remembered, so that memory has a limit
 
 SEVERITY = {"carriage-return": "note", "long-line": "note", "short-document": "note", "not-normalised": "note"}
@@ -35,7 +36,8 @@ class TextDoctor:
     def __init__(self) -> None:
         self.lines = self.documents = self.characters = self.longest = 0
         self.alphabet: set[str] = set()
-        self._held: list[str] = []  # the begun line
+        self._held: list[str] = []  # what was not examined yet of the begun line
+        self._before = 0  # the characters of it that were
         self._size = 0  # of the current document
         self._hash = 0
         self._known_lines: set[int] = set()
@@ -52,9 +54,13 @@ class TextDoctor:
         if rest:
             self._lines(["".join(self._held), *rest[:-1]])
             self._held = [rest[-1]]
+        elif sum(map(len, self._held)) > MOST_HELD:
+            self._examine(["".join(self._held)], self.lines + 1)
+            self._before, self._held = self._before + sum(map(len, self._held)), []
 
     def end_document(self) -> None:
-        if line := "".join(self._held):
+        line = "".join(self._held)
+        if line or self._before:
             self._lines([line])
         if self._size < SHORT_DOCUMENT:
             self._record("short-document", self.lines, "")
@@ -67,6 +73,19 @@ class TextDoctor:
 
     def _lines(self, lines: list[str]) -> None:
         begin, self.lines = self.lines + 1, self.lines + len(lines)
+        self._examine(lines, begin)
+        for number, line in enumerate(lines, begin):
+            length, self._before = self._before + len(line), 0
+            self.longest = max(self.longest, length)
+            if length > LONG_LINE:
+                self._record("long-line", number, excerpt(line))
+            if line.endswith("\r"):
+                self._record("carriage-return", number, excerpt(line[-60:]))
+            if len(line) == length >= REPEATABLE:
+                self._compare(number, line)
+
+    def _examine(self, lines: list[str], begin: int) -> None:
+        """Damages of characters. `begin` is the number of the first line."""
         side = Side(lines)
         alphabet = set(side.joined)
         for symptom in DAMAGES:
@@ -76,14 +95,6 @@ class TextDoctor:
         if not unicodedata.is_normalized("NFC", side.joined):
             for sighting in side.decomposed():
                 self._record("not-normalised", begin + sighting.index, sighting.excerpt)
-        for number, line in enumerate(lines, begin):
-            self.longest = max(self.longest, len(line))
-            if len(line) > LONG_LINE:
-                self._record("long-line", number, excerpt(line))
-            if line.endswith("\r"):
-                self._record("carriage-return", number, excerpt(line[-60:]))
-            if len(line) >= REPEATABLE:
-                self._compare(number, line)
 
     def _compare(self, number: int, line: str) -> None:
         key = hash(line)

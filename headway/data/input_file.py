@@ -125,14 +125,17 @@ class InputFile:
 
     def numbered_lines(self) -> Iterator[tuple[int, str]]:
         """The lines one by one, counted from 1, without holding the whole file."""
-        held, number = "", 1
+        held, number = list[str](), 1
         for block in self.blocks():
-            *whole, held = (held + block).split("\n")
-            for line in whole:
-                yield number, line.removesuffix("\r")
-                number += 1
-        if held:
-            yield number, held
+            first, *rest = block.split("\n")
+            held.append(first)
+            if rest:
+                for line in ("".join(held), *rest[:-1]):
+                    yield number, line.removesuffix("\r")
+                    number += 1
+                held = [rest[-1]]
+        if last := "".join(held):
+            yield number, last
 
     def is_empty(self) -> DataError:
         return DataError(f"{self} is empty", "expected text in UTF-8, one sentence, pair or row of a table per line.")

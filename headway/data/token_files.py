@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from headway.core.errors import RunError
-from headway.core.files import disk_errors, read_json, write_json
+from headway.core.files import disk_errors, read_json, write_json, write_whole
 from headway.data.text import Text
 from headway.data.token_blocks import Block, cut_blocks, encode_blocks, token_type
 from headway.data.tokens import Tokenizer
@@ -79,7 +79,7 @@ def tokenize_part(part: Part, tokenizer: Tokenizer, path: Path) -> TokenFile:
                 yield block
 
         for ids in encode_blocks(counted(), tokenizer):
-            ids.tofile(file)
+            file.write(memoryview(ids))
         return count
 
     return keep_tokens(path, source, token_type(tokenizer).__name__, write)
@@ -89,12 +89,16 @@ def keep_tokens(path: Path, source: dict[str, Any], kind: str, write: Callable[[
     """The token file at `path` if it was made from `source`; otherwise `write` fills it, and says how many bytes of text it holds."""
     if not is_made_from(path, source):
         note_of(path).unlink(missing_ok=True)  # while the tokens are being replaced, the old note is not true
-        partial = path.with_name(path.name + ".part")
-        with disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        count = 0
+
+        def fill(partial: Path) -> None:
+            nonlocal count
             with open(partial, "wb") as file:
                 count = write(file)
-            partial.replace(path)
+
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, fill)
         write_json(note_of(path), source | {"bytes": count, "dtype": kind, "size": path.stat().st_size})
     return open_tokens(path)
 

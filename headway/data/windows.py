@@ -62,11 +62,15 @@ class Windows:
 
     def __getitem__(self, number: int) -> WindowBatch:
         """Batch `number`, counted through all epochs."""
+        return self.at(self.starts(number))
+
+    def starts(self, number: int) -> np.ndarray:
+        """Where the windows of a batch begin; no token is read."""
         epoch, index = divmod(number, len(self))
         random = np.random.default_rng(derive(self.seed, "order", epoch))
         shift = int(random.integers(len(self.tokens) - self.count * self.context))
         order = Permutation(self.count, derive(self.seed, "windows", epoch))
-        return self.at(order(np.arange(index * self.rows, (index + 1) * self.rows)) * self.context + shift)
+        return order(np.arange(index * self.rows, (index + 1) * self.rows)) * self.context + shift
 
     def at(self, starts: np.ndarray) -> WindowBatch:
         rows = np.stack([self.tokens[s : s + self.context + 1] for s in starts])

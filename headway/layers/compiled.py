@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+INTERFACE = 2  # of the functions that are called here; `interface` in `c/threads.c`
 _counted = False
 
 
@@ -44,6 +45,9 @@ def _load() -> Any:
     paths = [Path(__file__).with_name(f"_compiled{suffix}") for suffix in EXTENSION_SUFFIXES]
     try:
         found = ctypes.CDLL(str(next(path for path in paths if path.exists())))
+        found.interface.restype = c_int64
+        if found.interface() != INTERFACE:
+            return None
         found.linear.argtypes = (c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_uint)
         found.decoder_step.argtypes = (c_void_p, c_int64, *[c_void_p] * 4, c_int64, c_void_p, c_uint)
         found.scan_forward.argtypes = found.scan_backward.argtypes = (c_void_p, c_uint)

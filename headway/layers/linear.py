@@ -44,11 +44,12 @@ class Layouts:
         self, x: Float[Tensor, "*b i"], weight: Float[Tensor, "o i"], bias: Float[Tensor, "o"] | None
     ) -> Float[Tensor, "*b o"]:
         """x W^T + b, in inference mode. Weights that are no parameter in memory (sharded, computed) are used as they are."""
-        rows = x.numel() // weight.shape[1]
-        if rows == 0 or not is_usable(weight) or x.dtype != torch.float32:
+        outputs, inputs = weight.shape
+        fits = x.numel() > 0 and x.shape[-1] == inputs and x.is_cpu and x.dtype == torch.float32
+        if not fits or not is_usable(weight):
             return F.linear(x, weight, bias)
-        if rows == 1:
-            many = weight.numel() >= LEAST and compiled.library()
+        if x.numel() == inputs:
+            many = outputs * inputs >= LEAST and compiled.library() and (bias is None or is_plain(bias))
             return one_row.linear(x.contiguous(), weight, bias) if many else F.linear(x, weight, bias)
         return MULTIPLY(x, self.for_few(weight), bias, "none", [], "")  # type: ignore[no-any-return]
 
@@ -59,10 +60,15 @@ class Layouts:
         return few.layout
 
 
+def is_plain(x: Tensor) -> bool:
+    """Whether C can read it: float32 numbers in main memory, one after the other."""
+    return x.is_cpu and x.dtype == torch.float32 and x.is_contiguous()
+
+
 def is_usable(weight: Tensor) -> bool:
     """Whether this is a parameter in the memory of the processor, of which a layout can be made and kept."""
-    kept = type(weight) is nn.Parameter and weight.is_cpu and weight.is_contiguous() and not weight.is_inference()
-    return kept and weight.dtype == torch.float32 and BLOCK is not None
+    kept = type(weight) is nn.Parameter and not weight.is_inference()
+    return kept and is_plain(weight) and BLOCK is not None
 
 
 def _changed(kept: Kept, weight: Tensor) -> bool:

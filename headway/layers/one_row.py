@@ -79,19 +79,15 @@ class DecoderStep:
             for block in blocks
         ))  # fmt: skip
         self.after, self.addresses = Norm(*(y.data_ptr() for y in after)), c_void_p * (2 * len(blocks))
-        self.room = torch.empty(0)
 
     def __call__(
         self, x: Float[Tensor, "1 d"], caches: Sequence[Cache]
     ) -> tuple[Float[Tensor, "1 d"], tuple[Cache, ...]]:
         threads, caches = torch.get_num_threads(), tuple([cache.with_room() for cache in caches])
         stop, x = caches[0].stop, x.contiguous()
-        needed = threads * (8 * self.width + self.inner + max(stop, self.positions))
-        if self.room.numel() < needed:
-            self.room = x.new_empty(2 * needed)
-        y = torch.empty_like(x)
+        y, room = torch.empty_like(x), x.new_empty(threads * (8 * self.width + self.inner + max(stop, self.positions)))
         kept = self.addresses(*[z.data_ptr() for cache in caches for z in (cache.keys, cache.values)])
         library().decoder_step(
-            self.blocks, len(caches), byref(self.after), x.data_ptr(), y.data_ptr(), kept, stop - 1, self.room.data_ptr(), threads
+            self.blocks, len(caches), byref(self.after), x.data_ptr(), y.data_ptr(), kept, stop - 1, room.data_ptr(), threads
         )  # fmt: skip
         return y, caches

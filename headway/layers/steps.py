@@ -19,7 +19,7 @@ from headway.layers.attention.multihead import Multihead
 from headway.layers.block import CrossBlock
 from headway.layers.connections.pre_norm import PreNorm
 from headway.layers.feedforward import Feedforward
-from headway.layers.linear import Linear, is_usable
+from headway.layers.linear import Linear, is_plain, is_usable
 from headway.layers.masks import Causal
 from headway.layers.norms.layer_norm import LayerNorm
 from headway.layers.scores.scaled import Scaled
@@ -48,7 +48,7 @@ def step_through(
     blocks   of the decoder
     norm     after the last of them
     state    what each block keeps of the positions before
-    memory   what each block looks at; the first keeps what is written out, with the weights of that moment
+    memory   what each block looks at; the first keeps what is written out, with the layers of that moment
     """
     if not torch.is_inference_mode_enabled():
         return _one_by_one([block.step for block in blocks], norm)(x, state, memory)
@@ -62,7 +62,8 @@ def step_through(
 def write_out(blocks: Iterable[CrossBlock], norm: nn.Module, memory: Memory, one: bool) -> Step:
     """The step with the weights of now, for one row or for several; a block with other layers takes its own."""
     parts = [_parts(block) for block in blocks]
-    if one and compiled.library() and _are_in_c(parts) and type(norm) is LayerNorm and not _is_watched(norm):
+    last = type(norm) is LayerNorm and _is_readable(norm) and not _is_watched(norm)
+    if one and compiled.library() and last and _are_in_c(parts) and not torch.is_autocast_enabled("cpu"):
         return _in_c(blocks, norm, cast(list[Parts], parts), memory)
     return _one_by_one([b.step if p is None else _in_torch(p, one) for b, p in zip(blocks, parts, strict=True)], norm)
 
@@ -132,14 +133,20 @@ def _are_in_c(parts: Sequence[Parts | None]) -> bool:
     for p in parts:
         if p is None or type(p.cross.attend.score) is not Scaled or p.feedforward.activation is not torch.relu:
             return False
-        if not all(is_usable(m.weight) for m in p.maps):
+        if not all(is_usable(m.weight) and (m.bias is None or is_plain(m.bias)) for m in p.maps):
+            return False
+        if not all(map(_is_readable, p.norms)):
             return False
         shapes |= {(p.mixer.heads, p.feedforward.up.weight.shape), (p.cross.heads, p.feedforward.up.weight.shape)}
     return len(shapes) == 1
 
 
+def _is_readable(norm: LayerNorm) -> bool:
+    return is_plain(norm.weight) and is_plain(norm.bias)
+
+
 def _parts(block: CrossBlock) -> Parts | None:
-    """Its layers, if they are those of the Transformer, if it does not train (dropout), and if nobody hangs on their calls."""
+    """Its layers, if they are those of the Transformer, if it drops nothing, and if nobody hangs on their calls."""
     mixer: Any = block.mixer
     cross, feedforward = block.cross, block.feedforward
     around: Any = block.around_mixer, block.around_cross, block.around_feedforward
@@ -148,6 +155,8 @@ def _parts(block: CrossBlock) -> Parts | None:
         return None
     maps = mixer.project, mixer.output, cross.query, cross.output, feedforward.up, feedforward.down
     if any(type(m) is not Linear for m in maps) or any(type(a) is not PreNorm for a in around):
+        return None
+    if any(a.dropout.training for a in around):
         return None
     norms = tuple(a.norm for a in around)
     called = block, mixer, cross, feedforward, mixer.attend, cross.attend, *around, *norms, *maps

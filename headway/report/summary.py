@@ -11,6 +11,7 @@ from headway.core.config import from_json
 from headway.core.errors import ConfigError, RunError
 from headway.core.files import read_json, write_text
 from headway.data.findings import Report
+from headway.data.messages import count_noun
 from headway.inspect.cost import run_cost
 from headway.report.ensemble import with_members
 from headway.report.report import report_page
@@ -79,7 +80,8 @@ def read_doctor(folder: Path) -> list[Report]:
 
 def run_facts(run: Run, judgement: Judgement) -> dict[str, str]:
     """What a run is made of, for the table at the end of its report."""
-    plan, t = run.plan, run.plan.training
+    plan, t, state = run.plan, run.plan.training, run.state()
+    steps = count_noun(state.total if state else t.steps, "step")  # fewer or more than planned, if the speed of the machine was another
     parts = ", ".join(f"{count:,} for {name}" for name, count in judgement.sizes.items())
     return {
         "task": plan.task,
@@ -87,7 +89,7 @@ def run_facts(run: Run, judgement: Judgement) -> dict[str, str]:
         "parameters": f"{run.parameters:,}",
         "state": run.task.describe(),
         "held out": parts,
-        "budget": f"{t.minutes:g} minutes = {t.steps:,} steps" if t.minutes else f"{t.steps:,} steps",
+        "budget": f"{t.minutes:g} minutes = {steps}" if t.minutes else steps,
         "optimizer": f"{t.optimizer}, rate {t.rate:g}, {t.schedule} schedule, {t.warmup} steps of warm-up",
         "batch": f"{t.batch:,} {run.task.unit}",
         "cost": str(run_cost(run)),

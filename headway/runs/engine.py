@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from torch import nn
 
-from headway.core.errors import UsageError
+from headway.core.errors import DiskError, UsageError
 from headway.core.files import disk_errors, read_json, write_json
 from headway.tasks.folder import WEIGHTS
 from headway.tasks.search import Searcher
@@ -44,10 +44,10 @@ def find_engine(
         return None
     try:
         place = converted(folder, searcher, model, int8)
-    except OSError:
+    except (OSError, DiskError):
         if asked:
             raise
-        return None  # a run that may only be read is decoded by us
+        return None  # a run that may only be read, or a full disk: it is decoded by us
     return CTranslate2Engine(place, searcher.source, searcher.target, threads, int8)
 
 
@@ -58,17 +58,24 @@ def converted(folder: Path, searcher: Searcher, model: nn.Module, int8: bool) ->
     weights = (folder / WEIGHTS).stat()
     made_from = {"bytes": weights.st_size, "changed": weights.st_mtime_ns}
     place = folder / FOLDER / ("int8" if int8 else "float32")
-    with contextlib.suppress(Exception):  # missing or damaged: it is made again
-        if read_json(place / NOTE) == made_from:
-            return place
+    if _is_made_from(place, made_from):
+        return place
     place.parent.mkdir(exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
     try:
         with disk_errors(place):
             convert(model, searcher.source, searcher.target, beside, int8)
             write_json(beside / NOTE, made_from)
-            shutil.rmtree(place, ignore_errors=True)
-            os.replace(beside, place)
+            if not _is_made_from(place, made_from):  # another process may have made it meanwhile, and reads it
+                shutil.rmtree(place, ignore_errors=True)
+                os.replace(beside, place)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return place
+
+
+def _is_made_from(place: Path, made_from: dict[str, int]) -> bool:
+    """Whether the copy at `place` is whole and of these weights; one that is missing or damaged is made again."""
+    with contextlib.suppress(Exception):
+        return bool(read_json(place / NOTE) == made_from)
+    return False

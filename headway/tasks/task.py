@@ -145,6 +145,17 @@ class Planned(Protocol):
         """Training will take so many batches."""
 
 
+@runtime_checkable
+class Located(Batches[B_co], Protocol[B_co]):
+    """Batches of a long text: where their rows begin is known before any is read."""
+
+    def starts(self, number: int) -> np.ndarray:
+        """Where the rows of batch `number` begin."""
+
+    def at(self, starts: np.ndarray) -> B_co:
+        """The batch of the rows that begin there."""
+
+
 @dataclass(frozen=True)
 class Base:
     """The run, or the published model, that another run begins with: `--from`."""

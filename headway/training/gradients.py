@@ -24,7 +24,7 @@ from headway.tasks.task import Batches, Loss
 from headway.training.memory import divided, in_fewest_parts, most_parts
 from headway.training.precision import Arithmetic, autocast
 from headway.training.processes import Processes
-from headway.training.shares import moved, share
+from headway.training.shares import moved, share, share_of
 
 B = TypeVar("B")
 
@@ -177,7 +177,7 @@ class SharedGradients(Gradients[B]):
         p = self.processes
         plain = counted = 0.0
         for i in range(accumulate):
-            mine = share(self.batches[step * accumulate + i], p.rank, p.world, self.model)
+            mine = share_of(self.batches, step * accumulate + i, p.rank, p.world, self.model)
             if i == 0:  # all of a batch: all processes drop the same; shares of it: each drops something else
                 torch.manual_seed(derive(self.seed, "dropout", step, *([] if mine.whole else [p.rank])))
             for n in range(parts):  # as many in all processes, also if one has fewer rows

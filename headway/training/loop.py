@@ -120,10 +120,15 @@ class Loop(Generic[B]):
 
     def update(self, step: int, norm: Tensor) -> None:
         s = self.settings
-        rate = s.rate * self.state.scale * rate_factor(s.schedule, step, self.state.total, s.warmup)
+        rate = s.rate * self.state.scale * self._factor(self.state.total, step)
         # The average forgets its random beginning: early on it follows closely.
         with autocast(self.engine.device, self.engine.precision):  # the products of Muon
             self.learner.step(rate, norm, s.clip, min(s.average, (1 + step) / (10 + step)))
+
+    def _factor(self, total: int, step: int | None = None) -> float:
+        """The share of the highest rate at a step, or at the next one, of so many."""
+        s = self.settings
+        return rate_factor(s.schedule, self.state.step if step is None else step, total, s.warmup)
 
     def timed_steps(self, seconds: float) -> list[float]:
         """How long a step takes, measured by real ones, after which everything is put back as it was."""
@@ -165,7 +170,8 @@ class Loop(Generic[B]):
             self._save()  # there are always weights to go back to
         if self.metrics:
             self.metrics.forget_after(self.state.step)
-        self.clock = time.monotonic() - (self.metrics.seconds() if self.metrics else 0.0)
+        before = self.metrics.seconds() if self.metrics else 0.0
+        self.clock, self.timed = time.monotonic() - before, before > 0 or self.state.step == 0
         self.learner.model.train()
 
     def _finished(self, progress: Progress) -> bool:
@@ -253,22 +259,23 @@ class Loop(Generic[B]):
         self._replan(progress)
 
     def _replan(self, progress: Progress) -> None:
-        """A budget in minutes gets fewer steps if the machine is slower than measured and, in the first half, more if it is faster.
+        """A budget in minutes gets fewer steps if the machine is slower than measured, and more if it is faster, as long as the rate stays.
 
         Seconds are too short to be exact, and an untrained model, which cannot end its sentences, takes long to validate. Recorded, so
-        that resuming repeats it.
+        that resuming repeats it. If the curves were lost, nobody knows how long the training has taken, and the plan stays.
         """
         left, state = self.settings.seconds, self.state
         if left is None or state.step == state.total:
             return
-        passed = self.processes.agree(self._seconds())
-        possible = state.step + int((left - passed) / (passed / state.step))
-        slower, faster = possible < 0.93 * state.total, possible > 1.03 * state.total and 2 * state.step < state.total
-        if slower or faster:
-            total = max(state.step + 1, possible)
+        passed = self.processes.agree(self._seconds() if self.timed else None)
+        if passed is None:
+            return
+        possible = max(state.step + 1, state.step + int((left - passed) / (passed / state.step)))
+        slower, faster = possible < 0.93 * state.total, possible > 1.03 * state.total
+        if slower or (faster and self._factor(possible) < 1.05 * self._factor(state.total)):
             word = "slower" if slower else "faster"
-            progress.say(f"the machine is {word} than measured: {total:,} steps instead of {state.total:,}")
-            self.state = dataclasses.replace(state, total=total)
+            progress.say(f"the machine is {word} than measured: {possible:,} steps instead of {state.total:,}")
+            self.state, self.unsaved = dataclasses.replace(state, total=possible), self.folder is not None
 
     # -- divergence ----------------------------------------------------------------------------------------------------
 

@@ -121,6 +121,5 @@ def leave() -> None:
 def is_loss_of_peer(problem: BaseException) -> bool:
     """Whether another process went away in the middle of a common operation: torch has no class for it, only words."""
     words = str(problem).lower()
-    return any(
-        word in words for word in ("gloo", "nccl", "by peer", "connection closed", "connection was", "broken pipe")
-    )
+    known = ("gloo", "nccl", "by peer", "connection closed", "connection was", "broken pipe")
+    return not isinstance(problem, OSError) and any(word in words for word in known)  # those are of files and screens

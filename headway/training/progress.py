@@ -42,7 +42,7 @@ class Progress:
     """
 
     def __init__(self, quiet: bool = False, loss_unit: str = "", unit: str = "") -> None:
-        self.console = Screen(stderr=False, highlight=False, soft_wrap=True)
+        self.console = Screen(stderr=False, highlight=False, soft_wrap=True, emoji=False)
         self.quiet, self.loss_unit, self.unit = quiet, loss_unit, unit
         self.terminal = self.console.is_terminal and not quiet
         self.bar: Bar | None = None

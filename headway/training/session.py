@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from headway.core.config import replaced, to_json
+from headway.core.config import difference, replaced, to_json
 from headway.core.errors import DataError, DiskError, RunError, UsageError, raise_all
 from headway.core.files import disk_errors, read_json, write_json, write_whole
 from headway.core.folds import Split, reading_fold
@@ -78,6 +78,18 @@ def _require_free(out: Path) -> None:
         raise RunError(f"`{out}` already holds a run", hint)
     if out.exists() and (not out.is_dir() or any(p.name != ".lock" and p.suffix != ".part" for p in out.iterdir())):
         raise RunError(f"`{out}` exists and is not an empty directory", "choose another `--out`.")
+
+
+def holds(out: Path, recipe: Recipe[object]) -> bool:
+    """Whether there is a run that was begun with this recipe: only that one is continued unasked."""
+    path = out / "recipe.json"
+    if not path.exists():
+        return False
+    asked, kept = recipe.to_json(), read_json(path)
+    piped = [name for name, value in to_json(recipe.data).items() if value == "-"]  # it is a file of the run now
+    for value in (asked, kept):
+        value["data"] = {name: given for name, given in value["data"].items() if name not in piped}
+    return not difference(kept, asked)
 
 
 def _worth_keeping(out: Path) -> bool:

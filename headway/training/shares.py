@@ -17,6 +17,8 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
+from headway.tasks.task import Batches, Located
+
 B = TypeVar("B")
 
 
@@ -37,6 +39,14 @@ def share(batch: B, rank: int, world: int, model: nn.Module | None = None) -> Sh
     if rank >= rows:
         return Share(take(batch, torch.tensor([0])), 0.0, False)
     return Share(take(batch, torch.arange(rank, rows, world)), 1.0, False)
+
+
+def share_of(batches: Batches[B], number: int, rank: int, world: int, model: nn.Module) -> Share[B]:
+    """Share `rank` of `world` of batch `number`. Of a long text only the rows of the share are read, not all of the batch."""
+    if world == 1 or not isinstance(batches, Located) or couples_rows(model):
+        return share(batches[number], rank, world, model)
+    starts = batches.starts(number)
+    return Share(batches.at(starts[rank::world] if rank < len(starts) else starts[:1]), float(rank < len(starts)), False)
 
 
 def couples_rows(model: nn.Module) -> bool:

@@ -117,14 +117,15 @@ def _start(a: argparse.Namespace, processes: "Processes | None" = None) -> int:
     from headway.training.launch import RESTARTS
     from headway.training.processes import ALONE, restarts
     from headway.training.progress import Progress
-    from headway.training.session import start
+    from headway.training.session import holds, start
 
     processes = processes or ALONE
-    if restarts() and processes.first and not a.quiet:
-        print(f"a process ended: all were started again ({restarts()} of {RESTARTS} times)", flush=True)
-    if restarts() and processes.agree((Path(a.out) / "recipe.json").exists()):
-        return _continue(Path(a.out), a.quiet, processes)
     recipe = dataclasses.replace(asked.recipe(), ensemble=a.ensemble)
+    if processes.sums([restarts()])[0]:  # launchers of several machines count differently
+        if processes.first and not a.quiet:
+            print(f"a process ended: all were started again ({restarts()} of {RESTARTS} times)", flush=True)
+        if processes.agree(processes.first and holds(Path(a.out), recipe)):
+            return _continue(Path(a.out), a.quiet, processes)
     whole = start(recipe, Path(a.out), Progress(a.quiet), a.anyway, processes)
     return finish(whole, Path(a.out), a.quiet, processes)
 
@@ -180,11 +181,11 @@ def finish(whole: bool, folder: Path, quiet: bool, processes: "Processes | None"
     from headway.core.lock import locked
     from headway.report.summary import summarise
     from headway.runs.run import Run
+    from headway.training.progress import Progress
 
-    if not quiet:
-        print("judging the run on held-out data ...", flush=True)
+    progress = Progress(quiet)
+    progress.say("judging the run on held-out data ...")
     with locked(folder):
         summary = summarise(Run(folder))
-    if not quiet:
-        print(summary.text)
+    progress.say(summary.text)
     return 0

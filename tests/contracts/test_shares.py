@@ -10,9 +10,9 @@ from headway.data.graphs import GraphBatch
 from headway.data.labelled_batches import LabelledBatch
 from headway.data.masked_batches import MaskedBatch
 from headway.data.preference_batches import PreferenceBatch
-from headway.data.windows import WindowBatch
+from headway.data.windows import WindowBatch, Windows
 from headway.layers.norms.batch_norm import BatchNorm
-from headway.training.shares import Share, share
+from headway.training.shares import Share, share, share_of
 
 
 def numbers(count: int, *more: int) -> Tensor:
@@ -35,6 +35,29 @@ def test_every_row_is_in_one_share(rows: int, world: int) -> None:
         assert len(b.labels) >= 1, "a process without rows computes one that does not count"
         assert (b.inputs[0] == b.labels[:, None]).all() and b.mixed and (b.mixed[0] == b.labels).all()
     assert [s.weight for s in found] == [1.0] * min(rows, world) + [0.0] * max(0, world - rows)
+
+
+@pytest.mark.parametrize("rows, world", [(7, 1), (7, 2), (7, 3), (2, 5)])
+def test_of_a_text_only_the_rows_of_a_share_are_read(rows: int, world: int) -> None:
+    class Text(np.ndarray):
+        """Counts what is read of it."""
+
+        def __getitem__(self, key: object) -> object:
+            read.append(key)
+            return super().__getitem__(key)  # type: ignore[index]
+
+    tokens = np.arange(500, dtype=np.uint16).view(Text)
+    windows, net = Windows(tokens, 10, rows, seed=1), nn.Linear(1, 1)
+    for number in (0, 5):
+        expected = shares(windows[number], world)
+        for rank in range(world):
+            read: list[object] = []
+            found = share_of(windows, number, rank, world, net)
+            assert len(read) == len(found.batch.ids) < rows or world == 1
+            assert torch.equal(found.batch.ids, expected[rank].batch.ids)  # type: ignore[attr-defined]
+            assert (found.weight, found.whole) == (expected[rank].weight, expected[rank].whole)
+        coupled = share_of(windows, number, 0, world, BatchNorm(3))
+        assert coupled.whole and len(coupled.batch.ids) == rows
 
 
 def test_windows_keep_what_lies_before_them() -> None:

@@ -3,9 +3,11 @@
 What is left is a run that goes on and ends with the same bits, or nothing, so that the same command works again.
 """
 
+import contextlib
 import errno
 import hashlib
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -53,6 +55,18 @@ DISK = Disk()
 sys.addaudithook(DISK)  # a hook stays for good; it does nothing while no folder is watched
 
 
+@contextlib.contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    """No file of this process may become longer. What is asked of the system is refused, as with `ulimit -f`."""
+    before, signalled = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, signalled)
+
+
 @pytest.fixture(autouse=True)
 def calm() -> Iterator[None]:
     yield
@@ -98,6 +112,44 @@ def one_fault(words: list[str], out: Path, number: int, expected: str, capsys: p
 @pytest.mark.parametrize("share", [0.0, 0.15, 0.4, 0.7, 1.0])
 def test_a_full_disk(words: list[str], whole: tuple[str, int], share: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one_fault(words, tmp_path / "run", round(share * (whole[1] - 1)), whole[0], capsys, forever=True)
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 20_000, 60_000])
+def test_files_that_cannot_grow(
+    words: list[str], whole: tuple[str, int], size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system itself refuses to write, as it does when the disk is full while a file is being written."""
+    out = tmp_path / "run"
+    with files_up_to(size):
+        assert main([*words, "--out", str(out), "--quiet"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("headway: error: no space left on the disk while writing") and str(out) in err and "Traceback" not in err
+    assert not list(out.rglob("*.part"))
+    begin = ["train", "--resume", str(out)] if (out / "recipe.json").exists() else [*words, "--out", str(out)]
+    assert main([*begin, "--quiet"]) == 0 and bits(out) == whole[0]
+
+
+@pytest.mark.parametrize("verb", ["train language", "data prepare"])
+def test_tokens_that_cannot_be_written(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, out = tmp_path / "text.txt", tmp_path / "out"
+    text.write_text("".join(f"this is line {n} of a text, and {n * n} is a number\n" for n in range(4_000)))
+    words = [*verb.split(), "--text", str(text), "--tokens", "characters", "--out", str(out)]
+    words += ["--workers", "1"] if verb == "data prepare" else ["--steps", "1", "--model.width", "16", "--model.depth", "1", "--quiet"]
+    with files_up_to(100_000):
+        assert main(words) == 2
+    assert "no space left on the disk while writing" in capsys.readouterr().err
+    assert not list(out.rglob("*.part"))
+    assert main(words) == 0
+
+
+def test_a_copy_for_ctranslate2_that_cannot_be_written(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody asked for it: our own search translates."""
+    pytest.importorskip("ctranslate2")
+    with files_up_to(50_000):
+        assert main(["translate", str(copy), "The man sleeps."]) == 0
+        assert main(["translate", str(copy), "The man sleeps.", "--engine", "ctranslate2"]) == 2
+    assert "no space left on the disk" in capsys.readouterr().err
+    assert not list(copy.rglob("float32*"))
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """What would hurt a person in silence: divergence, lost input, dropped text, spoilt data, outputs that were cut, machines too small."""
 
+import dataclasses
 import io
 import os
 import signal
@@ -14,7 +15,10 @@ import pytest
 import headway as package
 from headway.cli import main
 from headway.data.grammar.corpus import generate
+from headway.report.summary import run_facts
+from headway.runs.run import Run
 from headway.tasks.search import Seen
+from headway.tasks.task import Judgement
 from tests.end_to_end.conftest import SMALL
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -186,6 +190,29 @@ def test_output_that_cannot_be_encoded_and_streams_that_are_closed(trained: Path
         assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
     done = subprocess.run(f"{sys.executable} -m headway list >&-", shell=True, capture_output=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_a_training_whose_output_nobody_reads_is_judged(corpus: Path, tmp_path: Path, headway: Start) -> None:
+    """`headway train ... | head -1`"""
+    out = tmp_path / "run"
+    process = headway("train", "translation", *files(corpus), *SMALL, "--steps", "6", "--out", str(out))
+    assert process.stdout and process.stderr
+    process.stdout.readline()
+    process.stdout.close()
+    errors = process.stderr.read()
+    assert process.wait(timeout=300) == 0 and "Traceback" not in errors, errors
+    assert (out / "scores.json").exists() and (out / "report.html").exists()
+
+
+def test_the_report_names_the_steps_that_were_done(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer or more than planned, if the machine was slower or faster than measured."""
+    run = Run(trained)
+    kept = run.state()
+    assert kept
+    judgement = Judgement((), (), "", {}, "pairs")
+    assert run_facts(run, judgement)["budget"] == "30 steps"
+    monkeypatch.setattr(run, "state", lambda: dataclasses.replace(kept, total=41))
+    assert run_facts(run, judgement)["budget"] == "41 steps"
 
 
 def test_a_model_without_attention_has_no_page_of_it(

@@ -10,6 +10,8 @@ import pytest
 
 from headway.cli import main
 from headway.core.files import read_json
+from headway.data import doctor_text
+from headway.data.input_file import InputFile, split_lines
 
 SMALL = "--model.width 32 --model.depth 1 --context 16 --training.batch 128 --steps 6 --training.validate 6 --seed 7 --quiet".split()
 TRAIN = ["train", "language", "--text", "{shards}"]
@@ -116,6 +118,30 @@ def test_errors_are_told(
     assert main([word.format(**places) for word in words]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "x" / "index.json").exists()
+
+
+@pytest.mark.parametrize("text", ["ab\u00ad" * 40, "a" * 90 + "\n" + "b" * 70 + "\r\nend", "cafe\u0301 " * 30 + "\n", ""])
+@pytest.mark.parametrize("piece", [7, 1000])
+def test_a_line_is_examined_in_pieces(text: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text without line ends may be larger than the memory; what is found is the same, but for how often."""
+    monkeypatch.setattr(doctor_text, "LONG_LINE", 60)
+    found = []
+    for most in (20, 10**9):
+        monkeypatch.setattr(doctor_text, "MOST_HELD", most)
+        doctor = doctor_text.TextDoctor()
+        for at in range(0, len(text), piece):
+            doctor.read(text[at : at + piece])
+            assert sum(map(len, doctor._held)) <= 20 + piece or most > 20
+        doctor.end_document()
+        found.append((doctor.lines, doctor.longest, doctor.characters, {k: [line for line, *_ in v][:1] for k, v in doctor._found.items()}))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("text", ["", "a", "a\n", "\n\nb", "x" * 200_000 + "\r\ny\n" + "z" * 100_000])
+def test_lines_of_any_length_are_numbered(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    lines = list(InputFile(str(tmp_path / "a.txt")).numbered_lines())
+    assert lines == list(enumerate(split_lines(text), 1))
 
 
 def test_one_huge_line(tmp_path: Path) -> None:

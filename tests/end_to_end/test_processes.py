@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from headway.cli import main
+from headway.training.processes import is_loss_of_peer
 from tests.end_to_end.conftest import SMALL
 from tests.end_to_end.digit_pictures import digits, write_folders
 from tests.forked import free_port, together
@@ -187,6 +188,24 @@ def test_an_error_is_reported_once_and_not_tried_again(tmp_path: Path, headway: 
     text, errors = process.communicate(timeout=500)
     assert process.returncode == 2 and text.count("reading the data") <= 1
     assert errors.count("headway: error") == 1 and "Traceback" not in errors, errors
+
+
+def test_only_the_run_that_was_asked_for_is_continued(
+    commands: dict[str, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`torchrun --max-restarts` starts a command again that was refused because its `--out` holds another run."""
+    words = [*commands["language"], "--steps", "2", "--out", str(tmp_path / "run")]
+    assert main([*words, "--seed", "1", "--quiet"]) == 0
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
+    assert main([*words, "--seed", "2"]) == 2
+    assert "already holds a run" in capsys.readouterr().err
+    assert main([*words, "--seed", "1"]) == 0
+    assert "all were started again" in (said := capsys.readouterr().out) and "is finished" in said
+
+
+@pytest.mark.parametrize("gone", [BrokenPipeError(32, "Broken pipe"), ConnectionResetError(104, "Connection reset by peer")])
+def test_a_screen_that_is_gone_is_no_process_that_is_gone(gone: OSError) -> None:
+    assert not is_loss_of_peer(gone) and is_loss_of_peer(RuntimeError(f"[gloo] {gone}"))
 
 
 @pytest.mark.parametrize("words, code", [(["--version"], 0), (["list"], 2)])

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.skipif(compiled.library() is None and not shutil.which(
 
 @pytest.fixture(params=[1, 2, 3], autouse=True)
 def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    compiled._load.__wrapped__()  # forgets that a thread was waited for, as in a suite it often is
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
     yield request.param
@@ -44,8 +46,9 @@ def test_it_was_compiled() -> None:
 
 def test_functions_of_an_older_version_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever updates the sources, and does not install them again, has those."""
-    monkeypatch.setattr(compiled.ctypes, "CDLL", lambda path: object())
-    assert compiled._load.__wrapped__() is None
+    for older in (object(), SimpleNamespace(interface=lambda: compiled.INTERFACE - 1)):
+        monkeypatch.setattr(compiled.ctypes, "CDLL", lambda path, older=older: older)
+        assert compiled._load.__wrapped__() is None
 
 
 @pytest.mark.parametrize("outputs, inputs", [(1, 1), (3, 5), (4, 16), (37, 100), (130, 33)])
@@ -64,6 +67,20 @@ def test_linear_maps_use_it_for_one_row(monkeypatch: pytest.MonkeyPatch) -> None
         layer(torch.randn(2, 512))
         linear_maps.Linear(512, 200)(x)
     assert len(called) == 1, "two rows, and few weights, are torch's"
+
+
+@pytest.mark.parametrize("rows, width", [(1, 700), (1, 300), (256, 2)])
+def test_a_row_of_another_width_is_refused(rows: int, width: int) -> None:
+    """As many numbers as some rows have, or more, or fewer: torch's error, not numbers from elsewhere."""
+    with torch.inference_mode(), pytest.raises(RuntimeError, match="cannot be multiplied"):
+        linear_maps.Linear(512, 300)(torch.randn(rows, width))
+
+
+def test_a_bias_with_gaps_is_read_right() -> None:
+    layer, x = linear_maps.Linear(512, 300), torch.randn(1, 512)
+    layer.bias = torch.nn.Parameter(torch.randn(300, 2)[:, 0])
+    with torch.inference_mode():
+        torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), **CLOSE)
 
 
 def through(model: Transformer, x: Tensor, state: Any, memory: Any) -> Any:
@@ -99,6 +116,24 @@ def test_a_decoder_is_its_layers(heads: int, kept: int, biased: bool) -> None:
             torch.testing.assert_close(ours.v, theirs.v, **CLOSE)
 
 
+@pytest.mark.parametrize("part", ["query.weight", "feedforward.up.bias", "norm.weight", "added"])
+@pytest.mark.parametrize("kept", [7, 3])
+def test_what_is_not_a_number_is_passed_on(part: str, kept: int) -> None:
+    """Damaged weights: the search says so, as it does with torch's steps."""
+    model, keep = net(), torch.arange(7)[None] < kept
+    block: Any = model.decoder[0]
+    names = {"query.weight": block.cross.query.weight, "feedforward.up.bias": block.feedforward.up.bias}
+    with torch.inference_mode():
+        encoded = torch.randn(1, 7, 36)
+        if part == "added":
+            encoded[0, 0] = torch.nan
+        else:
+            names.get(part, block.around_mixer.norm.weight).fill_(torch.nan)
+        memory = tuple(block.cross.remember(encoded, keep) for block in model.decoder)
+        y, _ = through(model, torch.randn(1, 36), tuple(block.mixer.start(1) for block in model.decoder), memory)
+    assert y.isnan().all()
+
+
 def test_states_are_values() -> None:
     """Two continuations of one beginning, as beam search has them."""
     model = net()
@@ -110,7 +145,7 @@ def test_states_are_values() -> None:
         expected, _ = through(model, x, first, memory)
         through(model, y, begin, memory)
         found, _ = through(model, x, first, memory)
-        assert torch.equal(found, expected), "another continuation of its beginning changed it"
+        torch.testing.assert_close(found, expected, **CLOSE, msg="another continuation of its beginning changed it")
 
 
 def test_each_picked_sentence_keeps_its_own_memory() -> None:

@@ -52,7 +52,7 @@ def test_twenty_steps_are_those_of_torch(name: str, decay: float) -> None:
 
 
 def test_every_optimizer_has_a_peer() -> None:
-    """Muon is compared with the singular value decomposition, in contracts/test_training.py."""
+    """Muon is compared with the singular value decomposition, in contracts/test_muon.py."""
     assert set(registry.entries("optimizers")) == {*PEERS, "muon"}
 
 

@@ -34,6 +34,7 @@ def outputs_and_gradients(given: list[Tensor]) -> list[Tensor]:
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 16, 3, 64), (3, 17, 4, 65), (5, 40, 16, 130)], ids=str)
 def test_c_computes_what_torch_does(sizes: tuple[int, int, int, int], threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces and channels that are full, and that are not; outputs and all five gradients."""
+    assert compiled.library() is not None, "torch would be compared with itself"
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -43,6 +44,19 @@ def test_c_computes_what_torch_does(sizes: tuple[int, int, int, int], threads: i
     monkeypatch.setattr(compiled, "library", lambda: None)
     for mine, theirs in zip(found, outputs_and_gradients(inputs(*sizes)), strict=True):
         torch.testing.assert_close(mine, theirs, **CLOSE)
+
+
+def test_numbers_with_gaps_between_them() -> None:
+    """Inputs that are parts of larger tensors, and a gradient that is one number repeated."""
+    found = []
+    for gaps in (False, True):
+        given = [(torch.stack((z, z), -1)[..., 0] if gaps else z).detach().requires_grad_() for z in inputs(2, 21, 4, 9)]
+        assert given[0].is_contiguous() != gaps
+        y = selective_scan(*given)
+        y.sum().backward()
+        found.append([y, *(z.grad for z in given)])
+    for a, b in zip(*found, strict=True):
+        torch.testing.assert_close(a, b, **CLOSE)
 
 
 def test_bits_do_not_depend_on_the_number_of_threads() -> None:

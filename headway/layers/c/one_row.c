@@ -85,9 +85,11 @@ static inline void attend(const float *q, const float *k, const float *v, int64_
   for (int64_t s = 0; s < positions; s++) {
     a[s] = scale * dot(q, k + s * step, e) + (added ? added[s] : 0);
     most = a[s] > most ? a[s] : most;
+    sum += a[s];
   }
   memset(y, 0, (size_t)e * sizeof(float));
-  if (most == -INFINITY) return;
+  if (most == -INFINITY && sum == sum) return; /* what is not a number is passed on, here and below: weights are damaged */
+  sum = 0;
   for (int64_t s = 0; s < positions; s++) sum += a[s] = expf(a[s] - most);
   for (int64_t s = 0; s < positions; s++) {
     float weight = a[s] / sum;
@@ -177,7 +179,7 @@ FASTEST static void pass(Position *p, Thread *t, const Block *b, float *keys, fl
   normalise(&b->before_feedforward, t->x, t->z, d, b->eps);
   multiply(&b->up, inner, whole(d), t->z, t->inner);
   add(b->up.bias, inner, t->inner);
-  for (int64_t i = inner.start; i < inner.stop; i++) t->inner[i] = t->inner[i] > 0 ? t->inner[i] : 0;
+  for (int64_t i = inner.start; i < inner.stop; i++) t->inner[i] = t->inner[i] < 0 ? 0 : t->inner[i];
   answer(p, t, &b->down, inner, t->inner);
 }
 

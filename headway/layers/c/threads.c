@@ -21,7 +21,12 @@ static Ask thread_number, thread_count;
    few, because it may have been a moment, and twice as many each time that it was not; every call that goes well makes them one fewer. */
 static atomic_int late, alone, pause = SHORTEST;
 
-void use_threads(Parallel begin, Ask number, Ask count) { parallel = begin, thread_number = number, thread_count = count; }
+int64_t interface(void) { return 2; } /* changes with what functions are given: structures, arguments (`compiled.py`) */
+
+void use_threads(Parallel begin, Ask number, Ask count) {
+  parallel = begin, thread_number = number, thread_count = count;
+  atomic_store(&late, 0), atomic_store(&alone, 0), atomic_store(&pause, SHORTEST);
+}
 
 Share share(void) { return parallel ? (Share){thread_number(), thread_count()} : (Share){0, 1}; }
 
@@ -39,8 +44,7 @@ void meet(Barrier *b, Share s) {
 }
 
 void divide(void (*work)(void *), void *job, unsigned threads) {
-  int crowded = atomic_load(&alone) > 0 && atomic_fetch_sub(&alone, 1) > 0;
-  if (!parallel || threads == 1 || crowded) {
+  if (!parallel || threads == 1 || (atomic_load(&alone) > 0 && atomic_fetch_sub(&alone, 1) > 0)) {
     work(job);
     return;
   }

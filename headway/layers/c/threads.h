@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GLIBC__) && (__GNUC__ >= 12 || __clang_major__ >= 18) /* earlier ones do not know these names */
 #define FASTEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) /* AVX-512, AVX2: chosen when it is loaded */
 #else
 #define FASTEST
