@@ -82,7 +82,7 @@ class ShardWriter:
     def _write_shard(self, name: str, ids: np.ndarray, block: int, offset: int) -> None:
         part = self.index.parts[name]
         file = file_name(name, len(part.shards))
-        write_whole(self.folder / file, lambda path: path.write_bytes(memoryview(ids)))
+        write_whole(self.folder / file, lambda path: path.write_bytes(ids.data))
         shard = Shard(file, len(ids), hashlib.sha256(ids.tobytes()).hexdigest(), block, offset)
         self._note(name, replace(part, shards=(*part.shards, shard)))
 

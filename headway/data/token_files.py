@@ -79,7 +79,7 @@ def tokenize_part(part: Part, tokenizer: Tokenizer, path: Path) -> TokenFile:
                 yield block
 
         for ids in encode_blocks(counted(), tokenizer):
-            file.write(memoryview(ids))
+            file.write(ids.data)
         return count
 
     return keep_tokens(path, source, token_type(tokenizer).__name__, write)

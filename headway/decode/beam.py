@@ -27,7 +27,8 @@ def beam_search(
     At each position every one of the k hypotheses of a sentence is continued by every token, and of all continuations
     the best 2k are examined: those that end among the first k are finished, and the first k others are continued. A
     sentence is done when k of its hypotheses are finished. With k = 1 this is greedy decoding, with k as large as the
-    space it is exhaustive search. Returns for each sentence its finished hypotheses, best first (at most k = `beam`);
+    space it is exhaustive search. Returns for each sentence its finished hypotheses, best first (at most k = `beam`: if
+    more end at the last position, the most probable ones);
     one that ends only because `limits[i]` tokens are reached is marked `cut`. `beam` is 1 or more; `penalty` is finite
     and 0 or more. Also called beam decoding, length penalty.
     """
@@ -63,7 +64,7 @@ def beam_search(
                 ids = tuple(prefixes[place][before])
                 done[alive[place]].append(Hypothesis(ids, values[place][rank], cuts[place][before]))
         for sentence in {alive[place] for place, _ in ended}:
-            done[sentence] = sorted(done[sentence], key=lambda h: -h.score(penalty))[:beam]
+            done[sentence] = sorted(done[sentence], key=lambda h: -h.log_probability)[:beam]
 
         order = (word == eos).byte().argsort(dim=1, stable=True)[:, :beam]  # the first k others, best first
         best, parent, word = (y.gather(1, order) for y in (best, parent, word))
@@ -80,4 +81,4 @@ def beam_search(
             memory, rows, word, best = pick((memory, rows, word, best), torch.tensor(going, device=device))
         state, token, score = pick(state, rows.flatten()), word.flatten(), best
         prefix = torch.cat((prefix.flatten(0, 1)[rows], word[..., None]), -1)
-    return done
+    return [sorted(found, key=lambda h: -h.score(penalty)) for found in done]

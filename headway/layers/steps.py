@@ -62,8 +62,8 @@ def step_through(
 def write_out(blocks: Iterable[CrossBlock], norm: nn.Module, memory: Memory, one: bool) -> Step:
     """The step with the weights of now, for one row or for several; a block with other layers takes its own."""
     parts = [_parts(block) for block in blocks]
-    last = type(norm) is LayerNorm and _is_readable(norm) and not _is_watched(norm)
-    if one and compiled.library() and last and _are_in_c(parts) and not torch.is_autocast_enabled("cpu"):
+    usual = one and compiled.library() and not torch.is_autocast_enabled("cpu") and _are_in_c(parts)
+    if usual and type(norm) is LayerNorm and _is_readable(norm) and not _is_watched(norm):
         return _in_c(blocks, norm, cast(list[Parts], parts), memory)
     return _one_by_one([b.step if p is None else _in_torch(p, one) for b, p in zip(blocks, parts, strict=True)], norm)
 

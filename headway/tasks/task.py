@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
+import numpy as np
 from torch import Tensor, nn
 
 from headway.core.config import Choice

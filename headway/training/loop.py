@@ -28,7 +28,7 @@ from headway.training.gradients import Gradients, SharedGradients
 from headway.training.learner import Learner
 from headway.training.memory import divided_message
 from headway.training.metrics import Metrics, Record, Validated
-from headway.training.plan import Settings
+from headway.training.plan import Settings, planned_again
 from headway.training.precision import Arithmetic, autocast
 from headway.training.processes import ALONE, Processes
 from headway.training.progress import Progress
@@ -120,15 +120,10 @@ class Loop(Generic[B]):
 
     def update(self, step: int, norm: Tensor) -> None:
         s = self.settings
-        rate = s.rate * self.state.scale * self._factor(self.state.total, step)
+        rate = s.rate * self.state.scale * rate_factor(s.schedule, step, self.state.total, s.warmup)
         # The average forgets its random beginning: early on it follows closely.
         with autocast(self.engine.device, self.engine.precision):  # the products of Muon
             self.learner.step(rate, norm, s.clip, min(s.average, (1 + step) / (10 + step)))
-
-    def _factor(self, total: int, step: int | None = None) -> float:
-        """The share of the highest rate at a step, or at the next one, of so many."""
-        s = self.settings
-        return rate_factor(s.schedule, self.state.step if step is None else step, total, s.warmup)
 
     def timed_steps(self, seconds: float) -> list[float]:
         """How long a step takes, measured by real ones, after which everything is put back as it was."""
@@ -259,22 +254,13 @@ class Loop(Generic[B]):
         self._replan(progress)
 
     def _replan(self, progress: Progress) -> None:
-        """A budget in minutes gets fewer steps if the machine is slower than measured, and more if it is faster, as long as the rate stays.
-
-        Seconds are too short to be exact, and an untrained model, which cannot end its sentences, takes long to validate. Recorded, so
-        that resuming repeats it. If the curves were lost, nobody knows how long the training has taken, and the plan stays.
-        """
-        left, state = self.settings.seconds, self.state
-        if left is None or state.step == state.total:
-            return
+        """As many steps as the time allows. Recorded, so resuming repeats it. The curves know the time: without them the plan stays."""
+        state, total = self.state, self.state.total
         passed = self.processes.agree(self._seconds() if self.timed else None)
-        if passed is None:
-            return
-        possible = max(state.step + 1, state.step + int((left - passed) / (passed / state.step)))
-        slower, faster = possible < 0.93 * state.total, possible > 1.03 * state.total
-        if slower or (faster and self._factor(possible) < 1.05 * self._factor(state.total)):
-            word = "slower" if slower else "faster"
-            progress.say(f"the machine is {word} than measured: {possible:,} steps instead of {state.total:,}")
+        possible = total if passed is None else planned_again(self.settings, state.step, total, passed)
+        if possible != total:
+            word = "slower" if possible < total else "faster"
+            progress.say(f"the machine is {word} than measured: {possible:,} steps instead of {total:,}")
             self.state, self.unsaved = dataclasses.replace(state, total=possible), self.folder is not None
 
     # -- divergence ----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from headway.core.config import Choice, from_json, to_json
 from headway.core.errors import UsageError
 from headway.data.messages import count_noun
 from headway.tasks.recipe import Json, Proposal, Recipe, Training
+from headway.training.schedules import rate_factor
 
 D = TypeVar("D")
 BUDGETS = ("minutes", "steps", "epochs")
@@ -151,6 +152,20 @@ def pace(times: list[float], minutes: float, spent: float, validation: float) ->
     left = max(0.5 * budget, budget - spent - validation)
     steps = max(0.5 * budget, left - validations(minutes) * validation)
     return Pace(statistics.median(times[1:]) * left / steps, left)
+
+
+def planned_again(s: Settings, step: int, total: int, passed: float) -> int:
+    """The steps of a budget in minutes, when `step` of them took `passed` seconds: fewer or more, if the machine is slower or faster.
+
+    Seconds were too short to measure it exactly, and an untrained model, which cannot end its sentences, takes long to validate. More steps
+    only as long as they hardly raise the rate.
+    """
+    if s.seconds is None or step == total:
+        return total
+    possible = max(step + 1, step + int((s.seconds - passed) / (passed / step)))
+    before, after = (rate_factor(s.schedule, step, steps, s.warmup) for steps in (total, possible))
+    slower, faster = possible < 0.93 * total, possible > 1.03 * total and after < 1.05 * before
+    return possible if slower or faster else total
 
 
 def describe(plan: Plan[D], state: str, parameters: int, per_epoch: int, unit: str) -> str:

@@ -141,11 +141,11 @@ def plain_beam(net: Any, source: Tensor, keep: Tensor, limit: int, width: int) -
             options += [(total + p[word], prefix, word) for word in words]
         best = sorted(options, reverse=True)[: 2 * width]
         done |= {prefix: total for total, prefix, word in best[:width] if word == EOS}
-        done = dict(sorted(done.items(), key=lambda h: -Hypothesis(*h).score(1.0))[:width])
+        done = dict(sorted(done.items(), key=lambda h: -h[1])[:width])
         alive = {(*prefix, word): total for total, prefix, word in [o for o in best if o[2] != EOS][:width]}
         if len(done) == width or not alive:
             break
-    return list(done)
+    return sorted(done, key=lambda ids: -Hypothesis(ids, done[ids]).score(1.0))
 
 
 @NAMES
