@@ -4,8 +4,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -48,9 +48,13 @@ def test_it_was_compiled() -> None:
 
 def test_functions_of_an_older_version_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever updates the sources, and does not install them again, has those."""
-    for older in (object(), SimpleNamespace(interface=lambda: compiled.INTERFACE - 1)):
-        monkeypatch.setattr(compiled.ctypes, "CDLL", lambda path, older=older: older)
-        assert compiled._load.__wrapped__() is None
+    monkeypatch.setattr(compiled.ctypes, "CDLL", lambda path: object())
+    assert compiled._load.__wrapped__() is None
+    for made, used in ((compiled.INTERFACE - 1, False), (compiled.INTERFACE, True)):
+        library = MagicMock()
+        library.interface.return_value = made
+        monkeypatch.setattr(compiled.ctypes, "CDLL", lambda path, library=library: library)
+        assert (compiled._load.__wrapped__() is library) == used
 
 
 @pytest.mark.parametrize("outputs, inputs", [(1, 1), (3, 5), (4, 16), (37, 100), (130, 33)])
@@ -74,10 +78,11 @@ def test_linear_maps_use_it_for_one_row(monkeypatch: pytest.MonkeyPatch) -> None
 REFUSED = """
 import torch
 from headway.layers.linear import Linear
+layer = Linear(512, 300)
 with torch.inference_mode():
     for shape in ((1, 700), (1, 300), (256, 2)):
         try:
-            Linear(512, 300)(torch.randn(shape))
+            layer(torch.randn(shape))
         except RuntimeError as problem:
             print(problem)
 """
