@@ -3,43 +3,44 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-BEFORE = 2  # tokens before that are looked at
-SCATTER = 2654435761  # of Knuth's multiplicative hashing: triples that are alike are not to share a row more often than others
+BEFORE = 4  # tokens before that are looked at: n-grams of up to five
+SCATTER = 2654435761  # of Knuth's multiplicative hashing: n-grams that are alike are not to share a row more often than others
+LARGEST = 1 << 62  # of a power of v: what is beyond 64 bits is cut off, as hashing allows
 
 
 class NGrams(nn.Module):
-    """Embeddings of pairs and triples of tokens: what a token means after those before it, looked up and not computed.
+    """Embeddings of the last two, three, four and five tokens: what a token means after those before it, looked up and not computed.
 
-        x_t = E[w_t] + sqrt(d) (B[(v w_{t-1} + w_t) mod r] + C[hash(v^2 w_{t-2} + v w_{t-1} + w_t) mod r/2])        B = C = 0 at first
+        x_t = E[w_t] + sqrt(d) sum_{n=2}^5 T_n[row_n]        row_2 = k_2 mod r        row_n = hash(k_n) mod r        T_n = 0 at first
+        k_n = w_t + v w_{t-1} + ... + v^(n-1) w_{t-n+1}
 
-    A model that reads characters spends its first layer on this. With r = v^2 rows every pair has one of its own; with fewer, pairs
-    share them (the hashing trick), as triples do. At the first tokens there is no pair, or no triple, and nothing is added. The n-gram
-    embeddings of Clark et al. 2022, "CANINE", https://arxiv.org/abs/2103.06874, of orders 2 and 3.
+    A model that reads characters spends its first layers on this. With r = v^2 rows every pair has one of its own; with fewer, pairs
+    share them (the hashing trick), as longer n-grams do. At the first tokens there is no such n-gram, and nothing is added. The n-gram
+    embeddings of Clark et al. 2022, "CANINE", https://arxiv.org/abs/2103.06874, of orders 2 to 5.
 
     vocabulary   v, the number of tokens
-    rows         r, of the table of pairs; that of triples has half as many
+    rows         r, of the table of each order
     """
 
-    aliases = ("bigram embedding", "trigram embedding", "n-gram embedding", "pairs of tokens", "triples of tokens")
+    aliases = ("n-gram embedding", "bigram embedding", "trigram embedding", "pairs of tokens", "triples of tokens")
     roles = {"table": "table"}
 
     def __init__(self, vocabulary: int, rows: int, width: int) -> None:
         super().__init__()
         self.vocabulary, self.rows = vocabulary, rows
-        self.table = nn.Parameter(torch.zeros(rows + max(1, rows // 2), width))  # B above C
+        self.table = nn.Parameter(torch.zeros(BEFORE * rows, width))  # T_2 above T_3 above ...
 
-    def forward(self, ids: Int[Tensor, "*b"], before: Int[Tensor, "2 *b"]) -> Float[Tensor, "*b d"]:
-        """What pairs and triples add; `before` has w_{t-1} and w_{t-2}, -1 where there is none."""
-        v, r, (size, width) = self.vocabulary, self.rows, self.table.shape
-        last, second = before.clamp(min=0)
-        pair = v * last + ids
-        triple = (v * v * second + pair) * SCATTER >> 7
-        rows = torch.stack((pair % r, r + triple % (size - r)))
-        found = F.embedding(rows, self.table) * (width**0.5 * (before >= 0)[..., None])
+    def forward(self, ids: Int[Tensor, "*b"], before: Int[Tensor, "4 *b"]) -> Float[Tensor, "*b d"]:
+        """What n-grams add; `before` has w_{t-1}, w_{t-2} ..., -1 where there is none."""
+        key, rows = ids, []
+        for n, token in enumerate(before.clamp(min=0).unbind(), 1):
+            key = key + self.vocabulary**n % LARGEST * token
+            rows.append((n - 1) * self.rows + (key if n == 1 else key * SCATTER >> 7) % self.rows)
+        found = F.embedding(torch.stack(rows), self.table) * (self.table.shape[1] ** 0.5 * (before >= 0)[..., None])
         return found.sum(0)
 
     @staticmethod
-    def before(ids: Int[Tensor, "b t"]) -> Int[Tensor, "2 b t"]:
+    def before(ids: Int[Tensor, "b t"]) -> Int[Tensor, "4 b t"]:
         """The tokens before each one of a sequence from its beginning."""
         padded, length = F.pad(ids, (BEFORE, 0), value=-1), ids.shape[1]
         return torch.stack([padded[:, i : i + length] for i in reversed(range(BEFORE))])

@@ -12,7 +12,7 @@
 
 `past` are the tokens before the window: at most `memory` of them are used, and no gradient enters them. The state is a
 value: how many tokens were read, and for each block a cache, or tensors in a tuple, each with the batch as its first axis; and the last
-tokens, where pairs and triples of tokens have embeddings.
+tokens, where n-grams of tokens have embeddings.
 """
 
 from collections.abc import Iterator

@@ -30,9 +30,7 @@ class Config:
     inner: int = 1024  # f, the width inside the feed-forward network
     context: int = 256  # positions that a token can look back at, itself included; of `multihead` and learned positions
     share: bool = False  # one matrix for embedding and output, as in GPT-2 and GPT-3
-    ngrams: int = (
-        0  # rows of a table of pairs (and half as many of triples) of tokens, added to the embeddings; 0: none
-    )
+    ngrams: int = 0  # rows of the tables of the last 2, 3, 4 and 5 tokens, added to the embeddings; 0: none
     dropout: float = 0.0  # on every sublayer and on the embeddings
     position: Literal["rotary", "alibi", "relative", "learned", "sinusoidal"] = "rotary"  # where a token stands
     score: Literal["unit_norm", "scaled"] = "unit_norm"  # queries and keys of length 1 (QK-norm), or as in 2017

@@ -32,7 +32,7 @@ from headway.tasks.vocabulary import VocabularyState
 
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
 SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
-PAIRS = 1 << 13  # rows for pairs of characters: each of 90 characters after each other one has a row of its own
+ROWS = 1 << 13  # of each table of n-grams: each of 90 characters after each other one has a row of its own
 
 LanguageCorpus = TextCorpus | PreparedCorpus
 
@@ -110,9 +110,9 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         context = data.context or getattr(base.data if base else None, "context", None) or (128 if hurried else 256)
         chosen = recipe.model or Choice(cls.model)
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
-        # Tables of pairs and triples save a short training what its first block would learn; longer ones were not measured with it.
+        # Tables of n-grams save a short training what its first blocks would learn; longer ones were not measured with them.
         small = hurried and base is None and tokens in ("characters", "bytes")
-        paired = small and chosen.options.get("mixer") != "transformer_xl"
+        looked_up = small and chosen.options.get("mixer") != "transformer_xl"
         model = sized(
             chosen,
             width=128 if hurried else 256,
@@ -120,7 +120,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
             inner=4,
             head_width=48,
             dropout=0.0,
-            more={"context": context, "ngrams": PAIRS if paired else 0},
+            more={"context": context, "ngrams": ROWS if looked_up else 0},
         )
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}
