@@ -26,7 +26,7 @@ from headway.layers.attention.cache import Cache
 from headway.layers.attention.transformer_xl import TransformerXL
 from headway.layers.dropout import Dropout
 from headway.layers.embedding import Embedding
-from headway.layers.ngrams import BEFORE, NGrams
+from headway.layers.ngrams import NGrams
 
 LayerState = tuple[Tensor | int, ...] | Cache | Tensor  # of one mixer, or the last tokens
 State = tuple[int, tuple[LayerState, ...]]
@@ -114,8 +114,9 @@ class Decoder(nn.Module):
 
     def start(self, batch: int) -> State:
         states = tuple(block.mixer.start(batch) for block in self.blocks)
-        nothing = self.embedding.weight.new_full((batch, BEFORE), -1, dtype=torch.long)
-        return 0, states if self.ngrams is None else (*states, nothing)
+        if self.ngrams is not None:
+            states = (*states, self.embedding.weight.new_full((batch, self.ngrams.seen), -1, dtype=torch.long))
+        return 0, states
 
     def step(self, token: Int[Tensor, "b"], state: State) -> tuple[Float[Tensor, "b d"], State]:
         past, states = state

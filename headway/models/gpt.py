@@ -30,7 +30,8 @@ class Config:
     inner: int = 1024  # f, the width inside the feed-forward network
     context: int = 256  # positions that a token can look back at, itself included; of `multihead` and learned positions
     share: bool = False  # one matrix for embedding and output, as in GPT-2 and GPT-3
-    ngrams: int = 0  # rows of the tables of the last 2, 3, 4 and 5 tokens, added to the embeddings; 0: none
+    ngrams: int = 0  # rows of each table of the last 2, 3 ... tokens, added to the embeddings; 0: none
+    ngram_order: int = 3  # how many tokens the last of these tables looks at
     dropout: float = 0.0  # on every sublayer and on the embeddings
     position: Literal["rotary", "alibi", "relative", "learned", "sinusoidal"] = "rotary"  # where a token stands
     score: Literal["unit_norm", "scaled"] = "unit_norm"  # queries and keys of length 1 (QK-norm), or as in 2017
@@ -46,6 +47,7 @@ class Config:
             (self.heads < 1 or self.width % self.heads == 0, f"`heads` {self.heads} must divide `width` {self.width}"),
             (0 <= self.dropout <= 0.9, f"`dropout` {self.dropout} must be between 0 and 0.9"),
             (self.ngrams >= 0, f"`ngrams` {self.ngrams} must be at least 0"),
+            (self.ngram_order >= 2, f"`ngram_order` {self.ngram_order} must be at least 2"),
             (
                 self.ngrams < 1 or registry.mixer(self.mixer).name != "transformer_xl",
                 "`transformer_xl` does not know the tokens before its memory: `ngrams` must be 0",
@@ -111,7 +113,7 @@ class GPT(Decoder):
             added = place(c.width, c.context) if c.position == "learned" else place(c.width)
         words = Embedding(vocabulary, c.width)
         output = words if c.share else Embedding(vocabulary, c.width)
-        ngrams = NGrams(vocabulary, c.ngrams, c.width) if c.ngrams else None
+        ngrams = NGrams(vocabulary, c.ngrams, c.width, c.ngram_order) if c.ngrams else None
         super().__init__(words, added, blocks, around.final(c.width, norm), output, c.dropout, ngrams)
         self._initialise(attends=make is Multihead)
 

@@ -32,6 +32,7 @@ from headway.tasks.vocabulary import VocabularyState
 
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
 SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
+NEW = 1.5  # minutes up to which a text is read about once, and longer n-grams help
 ROWS = 1 << 13  # of each table of n-grams: each of 90 characters after each other one has a row of its own
 
 LanguageCorpus = TextCorpus | PreparedCorpus
@@ -112,6 +113,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
         # Tables of n-grams save a short training what its first blocks would learn; longer ones were not measured with them.
         small = hurried and base is None and tokens in ("characters", "bytes")
+        new = t.minutes is not None and t.minutes <= NEW
         looked_up = small and chosen.options.get("mixer") != "transformer_xl"
         model = sized(
             chosen,
@@ -120,7 +122,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
             inner=4,
             head_width=48,
             dropout=0.0,
-            more={"context": context, "ngrams": ROWS if looked_up else 0},
+            more={"context": context, "ngrams": ROWS if looked_up else 0, "ngram_order": 5 if new else 3},
         )
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}

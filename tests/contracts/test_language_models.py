@@ -14,7 +14,7 @@ from headway.decode.sample import Reader, sample
 
 LENGTH = 9  # longer than the context of 5: what falls out of the window must fall out of both
 CASES = [(name, chosen) for name, chosen in options(WRITE) if not (name == "gpt" and chosen == {"position": "learned"})]
-CASES += [("gpt", {"ngrams": 7}), ("gpt", {"ngrams": VOCABULARY**2})]  # pairs of tokens share rows, and do not
+CASES += [("gpt", {"ngrams": 7}), ("gpt", {"ngrams": VOCABULARY**2, "ngram_order": 5})]  # pairs of tokens share rows, and do not
 EVERY = pytest.mark.parametrize(("name", "chosen"), CASES, ids=[f"{n} {c}" for n, c in CASES])
 CONTRACTS = [contract for contract in contracts(WRITE) if contract is not one_batch_is_learned_by_heart]
 CLOSE = {"rtol": 0.0, "atol": 1e-10}

@@ -188,15 +188,16 @@ def test_embedding_scales_inputs_and_shares_its_matrix() -> None:
     torch.testing.assert_close(e.logits(torch.ones(2, 100)), e.weight.sum(1).expand(2, -1))
 
 
+@pytest.mark.parametrize("order", [2, 3, 5])
 @pytest.mark.parametrize("rows", [1, 7, V**3], ids=["one row", "shared rows", "a row for each pair"])
-def test_ngrams_add_a_row_of_each_order(rows: int) -> None:
-    layer = stirred(NGrams(V, rows, W))
-    tables = layer.table.view(4, rows, W)
-    for ids, found in zip(TARGET.tolist(), layer(TARGET, NGrams.before(TARGET)), strict=True):
+def test_ngrams_add_a_row_of_each_order(rows: int, order: int) -> None:
+    layer = stirred(NGrams(V, rows, W, order))
+    tables = layer.table.view(order - 1, rows, W)
+    for ids, found in zip(TARGET.tolist(), layer(TARGET, layer.before(TARGET)), strict=True):
         assert not found[0].any()  # nothing stands before the first token
         for t in range(1, len(ids)):
             expected = tables[0, (V * ids[t - 1] + ids[t]) % rows]
-            for n in range(3, min(5, t + 1) + 1):
+            for n in range(3, min(order, t + 1) + 1):
                 number = sum(V**i * ids[t - i] for i in range(n))
                 expected = expected + tables[n - 2, (2654435761 * number // 128) % rows]
             torch.testing.assert_close(found[t], expected * math.sqrt(W), **CLOSE)
@@ -204,8 +205,8 @@ def test_ngrams_add_a_row_of_each_order(rows: int) -> None:
 
 def test_ngrams_of_a_large_vocabulary() -> None:
     """Their numbers do not fit into 64 bits."""
-    layer, ids = stirred(NGrams(250_000, 11, W)), torch.randint(250_000, (2, 30))
-    found = layer(ids, NGrams.before(ids))
+    layer, ids = stirred(NGrams(250_000, 11, W, 5)), torch.randint(250_000, (2, 30))
+    found = layer(ids, layer.before(ids))
     assert found.isfinite().all() and len(found.flatten(0, 1).unique(dim=0)) > 50
 
 
