@@ -8,6 +8,7 @@ launcher names (`VERDICT`), and processes that are started again after that end 
 import contextlib
 import logging
 import os
+import signal
 import sys
 import tempfile
 import uuid
@@ -106,6 +107,8 @@ def _report_once(processes: Processes) -> None:
     """End quietly if process 0 reports an error, too: most errors are in the data that all read."""
     store = dist.distributed_c10d._get_default_store()
     if processes.first:
+        # The others end when they see this, and the launcher then ends this process: not before it has said what is wrong.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         store.set(REPORTED, "")
         return
     try:
