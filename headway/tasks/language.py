@@ -32,7 +32,7 @@ from headway.tasks.vocabulary import VocabularyState
 
 VALIDATED = 1 << 14  # tokens that are evaluated at each validation
 SHORT, SAMPLE = 160, 400  # tokens of a sample during training and at the end
-NEW = 1.5  # minutes up to which a text is read about once, and longer n-grams help
+NEW = 2.0  # minutes up to which a text is read about once, and longer n-grams help
 ROWS = 1 << 13  # of each table of n-grams: each of 90 characters after each other one has a row of its own
 
 LanguageCorpus = TextCorpus | PreparedCorpus
