@@ -113,7 +113,6 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         tokens, size = corpus.vocabulary(data.tokens, data.vocabulary)
         # Tables of n-grams save a short training what its first blocks would learn; longer ones were not measured with them.
         small = hurried and base is None and tokens in ("characters", "bytes")
-        new = t.minutes is not None and t.minutes <= NEW
         looked_up = small and chosen.options.get("mixer") != "transformer_xl"
         model = sized(
             chosen,
@@ -122,7 +121,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
             inner=4,
             head_width=48,
             dropout=0.0,
-            more={"context": context, "ngrams": ROWS if looked_up else 0, "ngram_order": 5 if new else 3},
+            more={"context": context, "ngrams": ROWS if looked_up else 0} | ({"ngram_order": 5} if looked_up and (t.minutes or NEW) <= NEW else {}),
         )
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}

@@ -8,6 +8,7 @@ import pytest
 
 from headway.core.config import Choice
 from headway.data.grammar.corpus import generate
+from headway.tasks import language
 from headway.tasks.recipe import Proposal, Recipe, Training
 from headway.tasks.translation import Data, Translation
 from headway.training.plan import Pace, budget_of, pace, settle
@@ -116,3 +117,14 @@ def test_time_is_left_for_as_many_validations_as_there_will_be() -> None:
         assert left / step == pytest.approx((left - validations * 2.0) / 0.1)
     step, left = pace(times, 1.0, 70.0, 2.0)
     assert (left, left / step) == (30.0, pytest.approx(300.0)), "half of the budget is for training, whatever happens"
+
+
+def test_longer_n_grams_for_a_text_that_is_new(tmp_path: Path) -> None:
+    """In two minutes a text is read about once; later they would learn it by heart, and with more time the blocks do without tables."""
+    (tmp_path / "a.txt").write_text("the cat sat on the mat and it ran off again\n" * 3000)
+    data = language.Data(text=str(tmp_path / "a.txt"), tokens="characters")
+    corpus = language.Language.collect(data, 1)
+    for minutes, expected in ((1.0, (8192, 5)), (2.0, (8192, 5)), (2.5, (8192, None)), (5.0, (0, None))):
+        recipe = Recipe("language", data, training=Training(minutes=minutes))
+        found = language.Language.propose(recipe, corpus, None).model.options
+        assert (found["ngrams"], found.get("ngram_order")) == expected
