@@ -114,6 +114,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
         # Tables of n-grams save a short training what its first blocks would learn; longer ones were not measured with them.
         small = hurried and base is None and tokens in ("characters", "bytes")
         looked_up = small and chosen.options.get("mixer") != "transformer_xl"
+        long = {"ngram_order": 5} if looked_up and (t.minutes or NEW) <= NEW else {}
         model = sized(
             chosen,
             width=128 if hurried else 256,
@@ -121,7 +122,7 @@ class Language(VocabularyState[Data], Task[Data, LanguageCorpus, WindowBatch, La
             inner=4,
             head_width=48,
             dropout=0.0,
-            more={"context": context, "ngrams": ROWS if looked_up else 0} | ({"ngram_order": 5} if looked_up and (t.minutes or NEW) <= NEW else {}),
+            more={"context": context, "ngrams": ROWS if looked_up else 0} | long,
         )
         batch = t.batch or max(context, 1536 if hurried else 4096)
         settled = {"context": context, "tokens": tokens, "vocabulary": size}
